@@ -1,0 +1,67 @@
+import type { EpochMs, Ms } from '../base/units.ts';
+import type { Labels } from '../model/labels.ts';
+
+/**
+ * What detectors read. Counted per 10 s step like SLO events, kept shorter (10 s for 7 h, 5 min for 8 d).
+ * Labels are of `cluster`, `zone`, `host`, `balancer`, `reason`; only those known.
+ */
+export type FeatureName =
+  /** Upstream requests: total per cluster, and per host where reported ({cluster, zone?} and {cluster, host}). */
+  | 'cluster.requests'
+  | 'cluster.errors'
+  | 'host.requests'
+  | 'host.errors'
+  /** Enforced ejections {cluster, balancer, reason, host?}. */
+  | 'cluster.ejections'
+  /** Ejections refused because of the cap {cluster, balancer}. */
+  | 'cluster.ejections.refused'
+  /** Handshakes {balancer, resumed}. */
+  | 'tls.handshakes';
+
+export interface FeatureSeries {
+  readonly labels: Labels;
+  readonly firstDataAt: EpochMs | null;
+  /** Events over (from, to] in whole steps. */
+  range(from: EpochMs, to: EpochMs): number;
+}
+
+export type GaugeName =
+  /** Hosts {cluster, balancer, state}. */
+  | 'cluster.hosts'
+  /** Ejected right now {cluster, balancer}. */
+  | 'cluster.ejections.active';
+
+export interface GaugeReading {
+  readonly labels: Labels;
+  readonly value: number;
+  readonly at: EpochMs;
+}
+
+export interface BalancerState {
+  readonly id: string;
+  /** Its zone, region, flavor and version as far as its resource says. */
+  readonly zone: string | null;
+  readonly region: string | null;
+  readonly flavor: string;
+  readonly version: string | null;
+  readonly firstSeenAt: EpochMs;
+  readonly newestPointAt: EpochMs;
+  /** Median of the last 5 push gaps; 60 s until 3 are known. */
+  readonly interval: Ms;
+  readonly stale: boolean;
+  /** SLO ids and clusters that it has fed. */
+  readonly slos: readonly string[];
+  readonly clusters: readonly string[];
+  readonly seriesCount: number;
+  readonly metricsUnderstood: readonly string[];
+  readonly metricsIgnored: readonly string[];
+}
+
+export interface FeatureView {
+  features(name: FeatureName): Iterable<FeatureSeries>;
+  /** Readings of balancers that are not stale. */
+  gauges(name: GaugeName, now: EpochMs): Iterable<GaugeReading>;
+  balancers(now: EpochMs): readonly BalancerState[];
+  /** Newest point time over all balancers that are not stale (of any where all are), on a step edge. */
+  watermark(now: EpochMs): EpochMs | null;
+}

@@ -1,0 +1,26 @@
+import type { EpochMs } from '../base/units.ts';
+import type { AlertChange } from '../model/alert.ts';
+import type { Incident, IncidentAction, IncidentChange, Notification } from '../model/incident.ts';
+
+/** What one tick or one action did to incidents. Order: as decided. */
+export interface CorrelationResult {
+  /** Every incident touched, as it is now. */
+  readonly incidents: readonly Incident[];
+  readonly changes: readonly IncidentChange[];
+  readonly notifications: readonly Notification[];
+}
+
+export type ActionResult =
+  | { readonly kind: 'done'; readonly result: CorrelationResult }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'conflict'; readonly message: string };
+
+/** Alerts to incidents. Holds the incidents that can still change; no IO, no clock. */
+export interface Correlator {
+  restore(incidents: readonly Incident[], nextIncidentId: number): void;
+  /** The same changes in any order give the same result. Also advances timers (resolve hold, lapses) to `now`. */
+  correlate(changes: readonly AlertChange[], now: EpochMs): CorrelationResult;
+  act(incident: number | 'newest_open', action: IncidentAction, now: EpochMs): ActionResult;
+  /** Incidents held: not resolved, or still able to reopen. */
+  incidents(): readonly Incident[];
+}

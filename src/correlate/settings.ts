@@ -1,0 +1,25 @@
+import type { Ms } from '../base/units.ts';
+
+/** Topology level at which a cause edge joins two alerts. */
+export type Scope = 'service' | 'cluster' | 'zone' | 'region' | 'host' | 'balancer' | 'all';
+
+/** `cause` explains `effect` when both lie in the same `scope` and start within `within` of each other in event time. */
+export interface CauseEdge {
+  readonly cause: string;
+  readonly effect: string;
+  readonly scope: Scope;
+  readonly within: Ms;
+}
+
+/** `rules/correlation.yaml`, resolved. */
+export interface CorrelationSettings {
+  readonly causes: readonly CauseEdge[];
+  /** Which labels of foreign alerts name a place, by kind of place. */
+  readonly subjects: ReadonlyMap<string, readonly string[]>;
+  readonly openAfter: Ms;
+  readonly resolveHold: Ms;
+  readonly reopenWithin: Ms;
+  readonly reopenWithinTicket: Ms;
+  readonly ackLapse: Ms;
+  readonly minAlerts: number;
+}

@@ -1,0 +1,93 @@
+import type { EpochMs, Ms, Ratio } from '../base/units.ts';
+import { type Labels, labelsKey } from './labels.ts';
+
+export type Severity = 'page' | 'ticket';
+
+/** Who acts first on an alert; routes can match it. */
+export type Owner = 'edge' | 'service' | 'network' | 'partner';
+
+/** Where in the topology an alert lies. Absent parts are unknown, not "everywhere". */
+export interface Place {
+  readonly service?: string;
+  readonly cluster?: string;
+  readonly zone?: string;
+  readonly region?: string;
+  readonly host?: string;
+  readonly balancer?: string;
+  readonly listener?: string;
+  readonly configVersion?: string;
+}
+
+/** One reason that an alert gives for itself: `text` is what a person reads, `value` what a machine compares. */
+export interface Evidence {
+  readonly name: string;
+  readonly value: number | string | boolean | null;
+  /** UCUM-like unit of a number (`s`, `1`, `{request}`); absent for text. */
+  readonly unit?: string;
+  readonly text: string;
+}
+
+/** Time until the budget is gone (design section 8). Band is [low, high]; null = never on this course, 0 = exhausted. */
+export interface Exhaustion {
+  readonly exhausted: boolean;
+  readonly until: Ms | null;
+  readonly low: Ms | null;
+  readonly high: Ms | null;
+  /** SLO window / burn, the textbook figure; null when nothing burns. */
+  readonly pace: Ms | null;
+  /** When the budget is positive again if errors stopped now; null unless exhausted. */
+  readonly recoversAt: EpochMs | null;
+}
+
+/** What a burn alert knows about its budget at the moment of a change. */
+export interface BurnFigures {
+  readonly exhaustion: Exhaustion;
+  /** 1 - spent, signed, may be below 0; null where there is no traffic to judge by. */
+  readonly budgetRemaining: Ratio | null;
+  /** Error ratio over the long window of the highest holding tier. */
+  readonly errorRatio: Ratio | null;
+  /** Share of the whole budget spent since the alert began. */
+  readonly spentSince: Ratio | null;
+}
+
+/**
+ * A firing or just resolved alert. `key` is its identity: name and identity labels, never a measured value.
+ * `tier` is the highest of this episode, `tiersHolding` all that hold now, highest first (empty for detectors).
+ */
+export interface Alert {
+  readonly key: string;
+  readonly name: string;
+  /** Identity labels and labels carried from the SLO or rule. */
+  readonly labels: Labels;
+  readonly place: Place;
+  readonly severity: Severity;
+  readonly tier: string | null;
+  readonly tiersHolding: readonly string[];
+  readonly since: EpochMs;
+  readonly owner: Owner;
+  /** Name of the runbook file without `.md`, or an absolute URL. */
+  readonly runbook: string;
+  /** One sentence in users' terms. */
+  readonly summary: string;
+  readonly evidence: readonly Evidence[];
+  readonly burn: BurnFigures | null;
+}
+
+/**
+ * What one tick changed about an alert. `updated` carries fresh figures with the same state, tier and severity:
+ * incidents keep them for messages and pages; it is no line of replay's output.
+ */
+export type AlertChange =
+  | { readonly kind: 'fired'; readonly at: EpochMs; readonly alert: Alert }
+  | { readonly kind: 'changed'; readonly at: EpochMs; readonly alert: Alert }
+  | { readonly kind: 'updated'; readonly at: EpochMs; readonly alert: Alert }
+  | {
+      readonly kind: 'resolved';
+      readonly at: EpochMs;
+      readonly alert: Alert;
+      /** `retired`: unheard for so long that its state is unknown. */
+      readonly reason: 'recovered' | 'retired' | 'removed';
+    };
+
+/** The identity of an alert: its name and the labels that tell it from its siblings. */
+export const alertKey = (name: string, identity: Labels): string => `${name}${labelsKey(identity)}`;

@@ -1,0 +1,133 @@
+import type { EpochMs } from '../base/units.ts';
+import type { Alert, Severity } from './alert.ts';
+
+export type IncidentState = 'open' | 'acknowledged' | 'resolved';
+
+/** An alert inside an incident, with the reason why it is there. */
+export interface IncidentMember {
+  /** The alert as last seen. */
+  readonly alert: Alert;
+  readonly state: 'firing' | 'resolved';
+  readonly joinedAt: EpochMs;
+  readonly resolvedAt: EpochMs | null;
+  /** Why it joined, for a person: `first alert`, `HostEjections explains UpstreamErrors in cluster checkout, 40 s apart`. */
+  readonly reason: string;
+}
+
+export interface Acknowledgement {
+  readonly by: string;
+  readonly at: EpochMs;
+  /** When it lapses if a page tier still holds and nobody acts; null = never. */
+  readonly lapsesAt: EpochMs | null;
+}
+
+/** What has been said about one episode; decides whether anything more needs saying. */
+export interface Announced {
+  /** Severity of the last opening or rising notification; null = nothing sent in this episode. */
+  readonly severity: Severity | null;
+  /** When a page was last sent. */
+  readonly lastPageAt: EpochMs | null;
+  /** Tiers for which a page was sent. */
+  readonly tiers: readonly string[];
+  /** Failure domains (`zone=b`, `cluster=checkout`) named in what was sent. */
+  readonly domains: readonly string[];
+  /** A `still_burning` page was sent in this episode. */
+  readonly stillBurning: boolean;
+}
+
+/** One incident. `episode` counts its lives: 1 at first, +1 at each reopening. */
+export interface Incident {
+  readonly id: number;
+  readonly episode: number;
+  readonly state: IncidentState;
+  /** Highest among firing members; keeps its last value once all have resolved. */
+  readonly severity: Severity;
+  readonly tier: string | null;
+  readonly title: string;
+  /** Key of the alert that is the likeliest cause. */
+  readonly lead: string;
+  readonly members: readonly IncidentMember[];
+  readonly openedAt: EpochMs;
+  /** Start of this episode. */
+  readonly episodeAt: EpochMs;
+  readonly changedAt: EpochMs;
+  /** Since when no member fires; null while one does. */
+  readonly quietSince: EpochMs | null;
+  readonly resolvedAt: EpochMs | null;
+  readonly acknowledgement: Acknowledgement | null;
+  readonly snoozedUntil: EpochMs | null;
+  /** Runbook of the lead, as in Alert.runbook. */
+  readonly runbook: string;
+  /** The earlier incident of the same lead that this one follows; null if there is none. */
+  readonly previous: number | null;
+  readonly announced: Announced;
+}
+
+export type IncidentChangeKind =
+  | 'opened'
+  | 'joined'
+  | 'left'
+  | 'lead_changed'
+  | 'escalated'
+  | 'deescalated'
+  | 'acknowledged'
+  | 'unacknowledged'
+  | 'ack_lapsed'
+  | 'snoozed'
+  | 'note'
+  | 'resolved'
+  | 'reopened'
+  | 'merged'
+  | 'split';
+
+/** One line of an incident's timeline. `seq` counts from 1 within the incident. */
+export interface IncidentChange {
+  readonly incident: number;
+  readonly episode: number;
+  readonly seq: number;
+  readonly at: EpochMs;
+  readonly change: IncidentChangeKind;
+  /** Who: `slowburn` or the person. */
+  readonly by: string;
+  readonly reason: string;
+  /** The incident right after the change. */
+  readonly after: Incident;
+}
+
+export type NotificationReason =
+  | 'opened'
+  | 'escalated'
+  | 'new_failure_domain'
+  | 'still_burning'
+  | 'ack_lapsed'
+  | 'unmuted'
+  | 'deescalated'
+  | 'resolved';
+
+/** A decision to tell: made by the correlator, turned into one outbox entry per receiver that routes choose. */
+export interface Notification {
+  readonly incident: Incident;
+  readonly seq: number;
+  readonly at: EpochMs;
+  readonly reason: NotificationReason;
+  readonly severity: Severity;
+  readonly tier: string | null;
+  /** Why it is sent now, for a person. */
+  readonly why: string;
+}
+
+/** What a person did (HTTP API or a replay line). */
+export type IncidentAction =
+  | { readonly kind: 'acknowledge'; readonly by: string; readonly note: string | null; readonly until: EpochMs | null }
+  | { readonly kind: 'unacknowledge'; readonly by: string; readonly note: string | null }
+  | { readonly kind: 'resolve'; readonly by: string; readonly note: string | null }
+  | { readonly kind: 'reopen'; readonly by: string; readonly note: string | null }
+  | { readonly kind: 'snooze'; readonly by: string; readonly note: string | null; readonly until: EpochMs }
+  | { readonly kind: 'note'; readonly by: string; readonly note: string };
+
+/** The alert of `incident.lead`; the first member when the lead has left. */
+export function leadAlert(incident: Incident): Alert {
+  const lead = incident.members.find((member) => member.alert.key === incident.lead) ?? incident.members[0];
+  if (lead === undefined) throw new Error(`BUG: incident ${incident.id} has no member`);
+  return lead.alert;
+}

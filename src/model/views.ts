@@ -1,0 +1,180 @@
+/**
+ * Read-side types: what `app/queries` fills and `api` and `ui` show. Units as in the HTTP API: times RFC 3339 UTC, durations
+ * in seconds, ratios 0..1, objectives and windows as the text of the file (design section 6).
+ */
+import type { Owner, Severity } from './alert.ts';
+import type { IncidentChangeKind, IncidentState, NotificationReason } from './incident.ts';
+
+export type LabelObject = Readonly<Record<string, string>>;
+
+export type GroupState = 'measured' | 'no_traffic' | 'no_data';
+
+export interface ExhaustionView {
+  readonly exhausted: boolean;
+  readonly seconds: number | null;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly paceSeconds: number | null;
+  readonly recoversAt: string | null;
+}
+
+export interface GroupViewOut {
+  readonly labels: LabelObject;
+  readonly state: GroupState;
+  readonly coverage: number;
+  readonly good: number;
+  readonly bad: number;
+  readonly total: number;
+  readonly sli: number | null;
+  readonly budgetRemaining: number | null;
+  readonly burn: Readonly<Record<string, number | null>>;
+  readonly exhaustion: ExhaustionView;
+  readonly tier: string | null;
+  readonly tiersHolding: readonly string[];
+  readonly severity: Severity | null;
+}
+
+export interface SloView {
+  readonly id: string;
+  readonly service: string;
+  readonly displayName: string;
+  readonly objective: string;
+  readonly window: string;
+  readonly rolling: boolean;
+  readonly labels: LabelObject;
+  readonly groups: readonly GroupViewOut[];
+}
+
+export interface EvidenceView {
+  readonly name: string;
+  readonly value: number | string | boolean | null;
+  readonly unit: string | null;
+  readonly text: string;
+}
+
+export interface AlertView {
+  readonly key: string;
+  readonly name: string;
+  readonly state: 'firing' | 'resolved';
+  readonly severity: Severity;
+  readonly tier: string | null;
+  readonly tiersHolding: readonly string[];
+  readonly labels: LabelObject;
+  readonly since: string;
+  readonly owner: Owner;
+  readonly summary: string;
+  readonly runbook: string;
+  readonly evidence: readonly EvidenceView[];
+  readonly exhaustion: ExhaustionView | null;
+  readonly budgetRemaining: number | null;
+  readonly incident: number | null;
+}
+
+export interface MemberView {
+  readonly alert: AlertView;
+  readonly joinedAt: string;
+  readonly resolvedAt: string | null;
+  readonly reason: string;
+}
+
+export interface TimelineEntryView {
+  readonly seq: number;
+  readonly episode: number;
+  readonly at: string;
+  readonly change: IncidentChangeKind;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export interface SendView {
+  readonly eventId: string;
+  readonly episode: number;
+  readonly receiver: string;
+  readonly reason: NotificationReason;
+  readonly at: string;
+  readonly state: 'pending' | 'delivered' | 'dead';
+  readonly attempts: number;
+  readonly deliveredAt: string | null;
+  readonly lastError: string | null;
+}
+
+export interface IncidentView {
+  readonly id: number;
+  readonly episode: number;
+  readonly state: IncidentState;
+  readonly severity: Severity;
+  readonly tier: string | null;
+  readonly title: string;
+  readonly lead: AlertView;
+  readonly alerts: readonly string[];
+  readonly runbook: string;
+  readonly runbookUrl: string;
+  readonly openedAt: string;
+  readonly changedAt: string;
+  readonly resolvedAt: string | null;
+  readonly acknowledgedBy: string | null;
+  readonly acknowledgementLapsesAt: string | null;
+  readonly snoozedUntil: string | null;
+  readonly previous: number | null;
+}
+
+export interface IncidentDetailView extends IncidentView {
+  readonly members: readonly MemberView[];
+  readonly timeline: readonly TimelineEntryView[];
+  readonly sends: readonly SendView[];
+}
+
+export interface BalancerView {
+  readonly id: string;
+  readonly flavor: string;
+  readonly version: string | null;
+  readonly zone: string | null;
+  readonly lastSeen: string;
+  readonly intervalSeconds: number;
+  readonly stale: boolean;
+  readonly clusters: readonly string[];
+  readonly seriesCount: number;
+  readonly metricsUnderstood: readonly string[];
+  readonly metricsIgnored: readonly string[];
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Pass as `cursor` for the next page; null on the last. */
+  readonly next: string | null;
+}
+
+export interface Health {
+  readonly ready: boolean;
+  readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
+}
+
+/** The read side that api and ui use. Filled by app/queries; does not assume that steps are in memory. */
+export interface Queries {
+  slos(): readonly SloView[];
+  slo(id: string): SloView | null;
+  alerts(): readonly AlertView[];
+  incidents(filter: { readonly state: IncidentState | 'active' | null; readonly cursor: string | null; readonly limit: number }): Page<IncidentView>;
+  incident(id: number): IncidentDetailView | null;
+  fleet(): readonly BalancerView[];
+  health(): Health;
+  /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
+  runbook(name: string): string | null;
+  runbookNames(): readonly string[];
+  /** Now, as every page and answer of this request shows it. */
+  now(): string;
+}
+
+export type CommandOutcome =
+  | { readonly kind: 'done'; readonly incident: IncidentDetailView }
+  | { readonly kind: 'not_found' }
+  /** The action does not fit the incident's state; `message` says why and what to do instead. */
+  | { readonly kind: 'conflict'; readonly message: string };
+
+/** The write side that api and ui use. */
+export interface Commands {
+  act(
+    incident: number,
+    action: { readonly kind: 'acknowledge' | 'unacknowledge' | 'resolve' | 'reopen' | 'snooze' | 'note'; readonly by: string; readonly note: string | null; readonly until: string | null },
+  ): CommandOutcome;
+}

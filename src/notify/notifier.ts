@@ -1,0 +1,23 @@
+import type { Notification } from '../model/incident.ts';
+
+export type SendResult =
+  | { readonly kind: 'delivered' }
+  /** Try again: 408, 429, 5xx, network errors and time-outs. `afterMs` from Retry-After where sent. */
+  | { readonly kind: 'retry'; readonly error: string; readonly afterMs: number | null }
+  /** Never try again: any other answer. */
+  | { readonly kind: 'rejected'; readonly error: string };
+
+/** Links that a message carries, all absolute. */
+export interface MessageLinks {
+  readonly incident: string;
+  readonly runbook: string;
+}
+
+/** One receiver. `message` is pure; `send` is the only IO. */
+export interface Notifier {
+  readonly name: string;
+  readonly sendResolved: boolean;
+  /** The payload as text, frozen in the outbox when the notification is decided. */
+  message(notification: Notification, links: MessageLinks, eventId: string): string;
+  send(payload: string, eventId: string, signal: AbortSignal): Promise<SendResult>;
+}

@@ -1,0 +1,70 @@
+import type { EpochMs } from '../base/units.ts';
+
+export type PointKind = 'sum' | 'gauge' | 'histogram' | 'exponential_histogram' | 'summary';
+export type Temporality = 'unspecified' | 'delta' | 'cumulative';
+
+/** An attribute value as sent. Identity keeps the type (`true`, `1`, `1.0` and `"1"` differ); matching uses `text`. */
+export interface AttributeValue {
+  readonly type: 'string' | 'bool' | 'int' | 'double' | 'array' | 'kvlist' | 'bytes' | 'empty';
+  readonly text: string;
+}
+export type Attributes = ReadonlyMap<string, AttributeValue>;
+
+/** Everything that identifies a series, decoded once, on its first point (and again after a restart). */
+export interface SeriesDescription {
+  readonly resource: Attributes;
+  readonly scope: { readonly name: string; readonly version: string; readonly attributes: Attributes };
+  readonly name: string;
+  readonly unit: string;
+  readonly kind: PointKind;
+  readonly temporality: Temporality;
+  readonly monotonic: boolean;
+  readonly attributes: Attributes;
+  /** Balancer identity by the fallback chain of design section 7, already resolved by the ingest. */
+  readonly balancer: string;
+}
+
+/** A ring of event counts. Amounts are whole numbers; a negative one corrects an earlier one. */
+export interface CounterCell {
+  /**
+   * Adds `amount` over (from, to], spread over the 10 s steps it covers in integers (largest remainder, latest step first),
+   * total exact. `from` >= `to` puts all into the step that ends at or after `to`.
+   */
+  add(from: EpochMs, to: EpochMs, amount: number): void;
+}
+
+/** A merged histogram over time, for stages and tails. Bounds in seconds. */
+export interface HistogramCell {
+  /** `counts` are the increments of one point, `counts.length === bounds.length + 1`. The arrays are only lent. */
+  add(from: EpochMs, to: EpochMs, bounds: Float64Array, counts: Float64Array, sum: number | null): void;
+}
+
+/** A last value per balancer, which expires when that balancer goes stale. */
+export interface GaugeCell {
+  set(at: EpochMs, balancer: string, value: number): void;
+}
+
+/** What a series feeds. Compiled once; later points cost a look-up, a delta and these additions. */
+export interface SeriesBinding {
+  /** A profile knew the metric (even if no cell wants it). */
+  readonly understood: boolean;
+  /** Gets weight x (value increment of a sum, count increment of a histogram). */
+  readonly counters: readonly { readonly cell: CounterCell; readonly weight: number }[];
+  /**
+   * Histograms only: gets weight x the increment of counts at or below `threshold`. The threshold is in the series' own unit.
+   * Off a bound, the bracketing bucket is left out (counted as bad).
+   */
+  readonly atOrBelow: readonly { readonly cell: CounterCell; readonly weight: number; readonly threshold: number }[];
+  /** `toSeconds` scales the series' bounds and sum. */
+  readonly histograms: readonly { readonly cell: HistogramCell; readonly toSeconds: number }[];
+  readonly gauges: readonly { readonly cell: GaugeCell; readonly weight: number }[];
+}
+
+export interface Binder {
+  bind(description: SeriesDescription): SeriesBinding;
+}
+
+/** Told once per request and balancer, with the newest point time of that balancer in the request. */
+export interface BalancerListener {
+  heard(balancer: string, resource: Attributes, newestPointAt: EpochMs, receivedAt: EpochMs): void;
+}

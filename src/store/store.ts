@@ -1,0 +1,71 @@
+import type { EpochMs } from '../base/units.ts';
+import type { Incident, IncidentChange, NotificationReason } from '../model/incident.ts';
+
+/** One message to one receiver, frozen when it was decided. `eventId` is the same at every attempt. */
+export interface OutboxEntry {
+  readonly eventId: string;
+  readonly incident: number;
+  readonly episode: number;
+  readonly seq: number;
+  readonly receiver: string;
+  readonly reason: NotificationReason;
+  readonly at: EpochMs;
+  /** JSON text of what is sent, made by the receiver's message builder. */
+  readonly payload: string;
+  readonly state: 'pending' | 'delivered' | 'dead';
+  readonly attempts: number;
+  readonly nextAttemptAt: EpochMs;
+  readonly deliveredAt: EpochMs | null;
+  readonly lastError: string | null;
+}
+
+/** State of one alerting part under a stable key; `value` is JSON. Absent = inactive. */
+export interface AlertStateRecord {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** All that one tick (or one person's action) changed; written in one transaction before anything is sent. */
+export interface Commit {
+  readonly at: EpochMs;
+  readonly alertStates: readonly AlertStateRecord[];
+  readonly alertStatesRemoved: readonly string[];
+  readonly incidents: readonly Incident[];
+  readonly changes: readonly IncidentChange[];
+  readonly outbox: readonly OutboxEntry[];
+}
+
+export interface StoredState {
+  readonly alertStates: readonly AlertStateRecord[];
+  /** Incidents that are not resolved, and those resolved within the last 24 h (they can reopen). */
+  readonly incidents: readonly Incident[];
+  readonly nextIncidentId: number;
+}
+
+/** Incidents, alert states and the outbox. SQLite in production, memory in replay and tests: same contract tests. */
+export interface IncidentStore {
+  load(now: EpochMs): StoredState;
+  /** Throws AppError STORE_UNWRITABLE (retryable) when the disk refuses; nothing of the commit is then kept. */
+  commit(commit: Commit): void;
+  incident(id: number): Incident | null;
+  /** Newest first. `before` = only ids below it. */
+  listIncidents(filter: { readonly states: readonly Incident['state'][]; readonly before: number | null; readonly limit: number }): readonly Incident[];
+  timeline(incident: number): readonly IncidentChange[];
+  sends(incident: number): readonly OutboxEntry[];
+  /** Pending entries due at `now`, oldest first; per incident and receiver only the first (order is kept). */
+  dueSends(now: EpochMs, limit: number): readonly OutboxEntry[];
+  /** Earliest nextAttemptAt of a pending entry, or null. */
+  nextSendAt(): EpochMs | null;
+  recordAttempt(
+    eventId: string,
+    result: {
+      readonly at: EpochMs;
+      readonly state: OutboxEntry['state'];
+      readonly nextAttemptAt: EpochMs;
+      readonly error: string | null;
+    },
+  ): void;
+  /** Answers quickly whether a write would succeed; used by readiness. */
+  writable(): boolean;
+  close(): void;
+}
