@@ -21,5 +21,4 @@ export function parseDecimal(text: string): Decimal | undefined {
 export const decimalDenominator = (decimal: Decimal): bigint => 10n ** BigInt(decimal.scale);
 
 /** The nearest double. For display and for arithmetic that decides nothing. */
-export const decimalToNumber = (decimal: Decimal): number =>
-  Number(decimal.units) / 10 ** decimal.scale;
+export const decimalToNumber = (decimal: Decimal): number => Number(decimal.units) / 10 ** decimal.scale;

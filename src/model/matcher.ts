@@ -25,7 +25,8 @@ export function parseMatcher(text: string): Matcher | null {
   const match = /^\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*(=~|!~|!=|=)\s*(?:"((?:[^"\\]|\\.)*)"|([^"]*?))\s*$/s.exec(text);
   if (match === null) return null;
   const [, name = '', operator = '=', quoted, bare] = match;
-  const value = quoted === undefined ? (bare ?? '') : quoted.replace(/\\(.)/gs, (_, c: string) => (c === 'n' ? '\n' : c));
+  const value =
+    quoted === undefined ? (bare ?? '') : quoted.replace(/\\(.)/gs, (_, c: string) => (c === 'n' ? '\n' : c));
   return createMatcher(name, operator as MatcherOperator, value);
 }
 

@@ -154,7 +154,11 @@ export interface Queries {
   slos(): readonly SloView[];
   slo(id: string): SloView | null;
   alerts(): readonly AlertView[];
-  incidents(filter: { readonly state: IncidentState | 'active' | null; readonly cursor: string | null; readonly limit: number }): Page<IncidentView>;
+  incidents(filter: {
+    readonly state: IncidentState | 'active' | null;
+    readonly cursor: string | null;
+    readonly limit: number;
+  }): Page<IncidentView>;
   incident(id: number): IncidentDetailView | null;
   fleet(): readonly BalancerView[];
   health(): Health;
@@ -175,6 +179,11 @@ export type CommandOutcome =
 export interface Commands {
   act(
     incident: number,
-    action: { readonly kind: 'acknowledge' | 'unacknowledge' | 'resolve' | 'reopen' | 'snooze' | 'note'; readonly by: string; readonly note: string | null; readonly until: string | null },
+    action: {
+      readonly kind: 'acknowledge' | 'unacknowledge' | 'resolve' | 'reopen' | 'snooze' | 'note';
+      readonly by: string;
+      readonly note: string | null;
+      readonly until: string | null;
+    },
   ): CommandOutcome;
 }

@@ -49,7 +49,11 @@ export interface IncidentStore {
   commit(commit: Commit): void;
   incident(id: number): Incident | null;
   /** Newest first. `before` = only ids below it. */
-  listIncidents(filter: { readonly states: readonly Incident['state'][]; readonly before: number | null; readonly limit: number }): readonly Incident[];
+  listIncidents(filter: {
+    readonly states: readonly Incident['state'][];
+    readonly before: number | null;
+    readonly limit: number;
+  }): readonly Incident[];
   timeline(incident: number): readonly IncidentChange[];
   sends(incident: number): readonly OutboxEntry[];
   /** Pending entries due at `now`, oldest first; per incident and receiver only the first (order is kept). */

@@ -1,0 +1,85 @@
+/**
+ * Every name that crosses a border of the product: canonical metrics and attributes (what profiles translate to and SLO files
+ * ask for) and our own alerts. Nothing else invents one.
+ */
+
+export type CanonicalType = 'counter' | 'histogram' | 'gauge';
+
+export interface CanonicalMetric {
+  readonly name: string;
+  readonly type: CanonicalType;
+  readonly unit: string;
+  /** One line for docs and `check`. */
+  readonly text: string;
+}
+
+const counter = (name: string, unit: string, text: string): CanonicalMetric => ({ name, type: 'counter', unit, text });
+const histogram = (name: string, text: string): CanonicalMetric => ({ name, type: 'histogram', unit: 's', text });
+const gauge = (name: string, unit: string, text: string): CanonicalMetric => ({ name, type: 'gauge', unit, text });
+
+/** The canonical vocabulary: it follows OpenTelemetry's conventions; what they lack lies under `lb.`. */
+export const CANONICAL_METRICS: readonly CanonicalMetric[] = [
+  counter('lb.requests', '{request}', 'Requests answered, by side and response class.'),
+  histogram('http.server.request.duration', 'Whole request as the client sees it.'),
+  histogram('http.client.request.duration', 'One attempt against a host.'),
+  histogram('lb.stage.accept_queue.duration', 'Connection ready to accept until accepted.'),
+  histogram('lb.stage.tls.duration', 'Accepted until the TLS handshake finished or failed.'),
+  histogram('lb.stage.connect.duration', 'Connect to a host started until connected.'),
+  histogram('lb.stage.backend.duration', 'Request sent to a host until its first response byte.'),
+  histogram('lb.stage.write.duration', 'First response byte until the last one handed to the kernel.'),
+  histogram('lb.added.duration', 'Request time less backend and client time.'),
+  counter('lb.tls.handshakes', '{handshake}', 'TLS handshakes, by resumption and failure.'),
+  counter('lb.retries', '{retry}', 'Retries, by outcome.'),
+  counter('lb.rejections', '{request}', 'Requests rejected by the balancer, by reason.'),
+  counter('lb.connections.opened', '{connection}', 'Connections opened.'),
+  counter('lb.connections.rejected', '{connection}', 'Connections refused.'),
+  counter('lb.stream.resets', '{stream}', 'Streams reset.'),
+  counter('lb.upstream.ejections', '{ejection}', 'Hosts ejected, by reason and whether it was enforced.'),
+  counter('lb.upstream.panic.requests', '{request}', 'Requests routed in panic mode.'),
+  counter('lb.upstream.no_healthy.requests', '{request}', 'Requests that found no healthy host.'),
+  gauge('lb.upstream.hosts', '{host}', 'Hosts of a cluster, by state.'),
+  gauge('lb.upstream.ejections.active', '{host}', 'Hosts ejected right now.'),
+  gauge('lb.connections.active', '{connection}', 'Open connections.'),
+  gauge('lb.cpu.utilization', '1', 'CPU of the balancer, 0 to 1.'),
+  gauge('lb.config.info', '1', 'Always 1; carries the config version.'),
+  gauge('lb.tls.certificate.not_after', 's', 'End of a certificate, seconds since the epoch.'),
+];
+
+const BY_NAME: ReadonlyMap<string, CanonicalMetric> = new Map(CANONICAL_METRICS.map((metric) => [metric.name, metric]));
+
+export const canonicalMetric = (name: string): CanonicalMetric | undefined => BY_NAME.get(name);
+
+/** Attributes of canonical series. */
+export const ATTRIBUTE = {
+  side: 'lb.side',
+  responseClass: 'lb.response.class',
+  responseSource: 'lb.response.source',
+  statusCode: 'http.response.status_code',
+  cluster: 'lb.upstream.cluster',
+  zone: 'lb.upstream.zone',
+  host: 'lb.upstream.host.name',
+  hostState: 'lb.host.state',
+  listener: 'lb.listener',
+  route: 'lb.route',
+  flavor: 'lb.flavor',
+  version: 'lb.version',
+  errorType: 'error.type',
+  ejectionReason: 'lb.ejection.reason',
+  ejectionEnforced: 'lb.ejection.enforced',
+  tlsResumed: 'tls.resumed',
+  configVersion: 'lb.config.version',
+  balancerZone: 'cloud.availability_zone',
+  region: 'cloud.region',
+  service: 'service.name',
+  instance: 'service.instance.id',
+} as const;
+
+/** Alerts that slowburn itself raises. Each has a runbook of the same name. */
+export const ALERT = {
+  errorBudgetBurn: 'ErrorBudgetBurn',
+  upstreamErrors: 'UpstreamErrors',
+  hostEjections: 'HostEjections',
+  trafficStopped: 'TrafficStopped',
+  telemetryLost: 'TelemetryLost',
+  watchdog: 'Watchdog',
+} as const;
