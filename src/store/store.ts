@@ -1,6 +1,9 @@
 import type { EpochMs } from '../base/units.ts';
 import type { Incident, IncidentChange, NotificationReason } from '../model/incident.ts';
 
+/** Incidents resolved longer ago than this can no longer reopen, and are not loaded at start. */
+export const REOPENABLE_MS = 86_400_000;
+
 /** One message to one receiver, frozen when it was decided. `eventId` is the same at every attempt. */
 export interface OutboxEntry {
   readonly eventId: string;

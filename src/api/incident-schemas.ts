@@ -1,0 +1,148 @@
+import { Type } from 'typebox';
+import type {
+  AlertView,
+  EvidenceView,
+  ExhaustionView,
+  IncidentDetailView,
+  IncidentView,
+  MemberView,
+  SendView,
+  TimelineEntryView,
+} from '../model/views.ts';
+import {
+  instant,
+  instantOrNull,
+  labelSet,
+  listOf,
+  numberOrNull,
+  oneOf,
+  pageSchema,
+  ref,
+  SEVERITIES,
+  text,
+  textOrNull,
+  texts,
+  viewSchema,
+  wholeOf,
+  wholeOrNull,
+} from './schema-parts.ts';
+import { EXHAUSTION } from './slo-schemas.ts';
+
+const INCIDENT_STATES = ['open', 'acknowledged', 'resolved'] as const;
+
+export const EVIDENCE = viewSchema<EvidenceView>('Evidence', 'One reason that an alert gives for itself.', {
+  name: text('What was measured.'),
+  value: Type.Unsafe({ type: ['number', 'string', 'boolean', 'null'], description: 'What a machine compares.' }),
+  unit: textOrNull('Unit of a number, UCUM-like.'),
+  text: text('What a person reads.'),
+});
+
+export const ALERT = viewSchema<AlertView>('Alert', 'A firing or just resolved alert.', {
+  key: text('Identity: name and identity labels.'),
+  name: text('Name; the runbook has the same.'),
+  state: oneOf(['firing', 'resolved'], 'Whether it fires.'),
+  severity: oneOf(SEVERITIES, 'page wakes a person, ticket does not.'),
+  tier: textOrNull('Highest tier of this episode; null for detectors.'),
+  tiersHolding: texts('Tiers that hold now, highest first.'),
+  labels: labelSet('Identity labels and those carried from the SLO or rule.'),
+  since: instant('When it began to fire.'),
+  owner: oneOf(['edge', 'service', 'network', 'partner'], 'Who acts first.'),
+  summary: text('One sentence in the terms of users.'),
+  runbook: text('Name of its runbook, or an absolute URL.'),
+  evidence: listOf(ref<EvidenceView>(EVIDENCE), 'Why it fires.'),
+  exhaustion: Type.Unsafe({
+    anyOf: [{ $ref: `${EXHAUSTION.$id}#` }, { type: 'null' }],
+    description: 'For burn alerts, when the budget is gone.',
+  }),
+  budgetRemaining: numberOrNull('For burn alerts, share of the budget that is left.'),
+  incident: wholeOrNull('Id of the incident that holds it.'),
+});
+
+const incidentFields = {
+  id: wholeOf('Number of the incident, from 1.'),
+  episode: wholeOf('Which of its lives this is, from 1.'),
+  state: oneOf(INCIDENT_STATES, 'Where it stands.'),
+  severity: oneOf(SEVERITIES, 'Highest among its firing alerts.'),
+  tier: textOrNull('Highest tier among its alerts.'),
+  title: text('What is wrong, in one line.'),
+  lead: ref<AlertView>(ALERT),
+  alerts: texts('Names of its alerts.'),
+  runbook: text('Name of the runbook of its lead, or an absolute URL.'),
+  runbookUrl: text('Where that runbook can be read.'),
+  openedAt: instant('When it opened.'),
+  changedAt: instant('When it last changed.'),
+  resolvedAt: instantOrNull('When it resolved; null while it has not.'),
+  acknowledgedBy: textOrNull('Who acknowledged it.'),
+  acknowledgementLapsesAt: instantOrNull('When that lapses if a page goes on and nobody acts.'),
+  snoozedUntil: instantOrNull('Until when it is snoozed.'),
+  previous: wholeOrNull('Id of the earlier incident that this one follows.'),
+};
+
+export const INCIDENT = viewSchema<IncidentView>('Incident', 'Related alerts as one thing to act on.', incidentFields);
+
+export const MEMBER = viewSchema<MemberView>('Member', 'An alert inside an incident, and why it is there.', {
+  alert: ref<AlertView>(ALERT),
+  joinedAt: instant('When it joined.'),
+  resolvedAt: instantOrNull('When it resolved; null while it fires.'),
+  reason: text('Why it joined.'),
+});
+
+export const TIMELINE_ENTRY = viewSchema<TimelineEntryView>('TimelineEntry', 'One change of an incident.', {
+  seq: wholeOf('Number of the change within the incident, from 1.'),
+  episode: wholeOf('Episode in which it happened.'),
+  at: instant('When.'),
+  change: oneOf(
+    [
+      'opened',
+      'joined',
+      'left',
+      'lead_changed',
+      'escalated',
+      'deescalated',
+      'acknowledged',
+      'unacknowledged',
+      'ack_lapsed',
+      'snoozed',
+      'note',
+      'resolved',
+      'reopened',
+      'merged',
+      'split',
+    ],
+    'What changed.',
+  ),
+  by: text('Who: slowburn or a person.'),
+  reason: text('Why.'),
+});
+
+export const SEND = viewSchema<SendView>('Send', 'One message to one receiver.', {
+  eventId: text('The same at every attempt.'),
+  episode: wholeOf('Episode that it tells of.'),
+  receiver: text('Name of the receiver.'),
+  reason: oneOf(
+    ['opened', 'escalated', 'new_failure_domain', 'still_burning', 'ack_lapsed', 'unmuted', 'deescalated', 'resolved'],
+    'Why it was sent.',
+  ),
+  at: instant('When it was decided.'),
+  state: oneOf(['pending', 'delivered', 'dead'], 'dead = given up; see lastError.'),
+  attempts: wholeOf('Attempts so far.'),
+  deliveredAt: instantOrNull('When the receiver took it.'),
+  lastError: textOrNull('What the last failed attempt met.'),
+});
+
+export const INCIDENT_DETAIL = viewSchema<IncidentDetailView>(
+  'IncidentDetail',
+  'An incident with its alerts, its timeline and what was sent.',
+  {
+    ...incidentFields,
+    members: listOf(ref<MemberView>(MEMBER), 'Its alerts, each with the reason for its being here.'),
+    timeline: listOf(ref<TimelineEntryView>(TIMELINE_ENTRY), 'Everything that changed, oldest first.'),
+    sends: listOf(ref<SendView>(SEND), 'Every message about it.'),
+  },
+);
+
+/** `active` = open or acknowledged. */
+export const INCIDENT_FILTERS = [...INCIDENT_STATES, 'active'] as const;
+
+export const ALERT_PAGE = pageSchema('AlertPage', ref<AlertView>(ALERT));
+export const INCIDENT_PAGE = pageSchema('IncidentPage', ref<IncidentView>(INCIDENT));

@@ -1,0 +1,76 @@
+import swagger from '@fastify/swagger';
+import type { Api } from './deps.ts';
+import {
+  ALERT,
+  ALERT_PAGE,
+  EVIDENCE,
+  INCIDENT,
+  INCIDENT_DETAIL,
+  INCIDENT_PAGE,
+  MEMBER,
+  SEND,
+  TIMELINE_ENTRY,
+} from './incident-schemas.ts';
+import { PROBLEM } from './problem.ts';
+import { CHECK, HEALTH } from './routes/health.ts';
+import { BALANCER, BALANCER_PAGE, EXHAUSTION, GROUP, SLO, SLO_PAGE } from './slo-schemas.ts';
+
+const SCHEMAS = [
+  [EXHAUSTION, GROUP, SLO, SLO_PAGE, BALANCER, BALANCER_PAGE],
+  [EVIDENCE, ALERT, ALERT_PAGE, INCIDENT, INCIDENT_PAGE, MEMBER, TIMELINE_ENTRY, SEND, INCIDENT_DETAIL],
+  [CHECK, HEALTH, PROBLEM],
+].flat();
+
+const TAGS = [
+  { name: 'slos', description: 'Objectives, budgets, burn.' },
+  { name: 'alerts', description: 'What fires now.' },
+  { name: 'incidents', description: 'Related alerts as one thing to act on.' },
+  { name: 'fleet', description: 'The balancers that push.' },
+  { name: 'runbooks', description: 'What to do.' },
+  { name: 'health', description: 'For orchestrators.' },
+  { name: 'metrics', description: 'For Prometheus.' },
+  { name: 'document', description: 'This document.' },
+];
+
+/** Adds the named schemas and the plugin that collects the document; before any route. Routes without a tag stay out of it. */
+export async function prepareOpenapi(app: Api, version: string): Promise<void> {
+  for (const schema of SCHEMAS) app.addSchema(schema);
+  await app.register(swagger, {
+    hideUntagged: true,
+    refResolver: { buildLocalReference: (schema) => String(schema['$id']) },
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'slowburn',
+        version,
+        description:
+          'Error budgets, alerts and incidents of a fleet of load balancers. JSON in camelCase; times RFC 3339 UTC, durations in ' +
+          'seconds, ratios 0 to 1. Failures are problem details (RFC 9457) with a stable code.',
+      },
+      tags: TAGS,
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer', description: 'A token of slowburn.yaml; POST needs role operate.' },
+          basic: { type: 'http', scheme: 'basic', description: 'Any name, the token as password.' },
+        },
+      },
+      // The empty entry: without tokens in the configuration nothing is asked for.
+      security: [{ bearer: [] }, { basic: [] }, {}],
+    },
+  });
+}
+
+export function registerOpenapiRoute(app: Api): void {
+  app.get(
+    '/api/openapi.json',
+    {
+      schema: {
+        operationId: 'getOpenapi',
+        tags: ['document'],
+        summary: 'This API as an OpenAPI 3.1 document.',
+        response: { 200: { description: 'The document.', type: 'object', additionalProperties: true } },
+      },
+    },
+    () => app.swagger(),
+  );
+}

@@ -1,0 +1,96 @@
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { AccessToken } from '../config/config.ts';
+import { createAccessControl } from './access.ts';
+import { CALLER } from './caller.ts';
+import type { Api, MetricsText, RouteDeps } from './deps.ts';
+import { answerFailure, answerUnknownRoute } from './failures.ts';
+import { createGuard } from './guard.ts';
+import { parseJsonBody } from './json-body.ts';
+import { prepareOpenapi, registerOpenapiRoute } from './openapi.ts';
+import { createRouteTable } from './route-table.ts';
+import { registerAlertRoutes } from './routes/alerts.ts';
+import { registerFleetRoutes } from './routes/fleet.ts';
+import { registerHealthRoutes } from './routes/health.ts';
+import { registerIncidentActionRoutes } from './routes/incident-actions.ts';
+import { registerIncidentRoutes } from './routes/incidents.ts';
+import { registerMetricsRoutes } from './routes/metrics.ts';
+import { registerRunbookRoutes } from './routes/runbooks.ts';
+import { registerSloRoutes } from './routes/slos.ts';
+import { plainRunbookPage, type RunbookPage } from './runbook-page.ts';
+
+export interface ApiServerOptions extends RouteDeps {
+  readonly metrics: MetricsText;
+  readonly runtimeMetrics?: MetricsText;
+  /** Tokens of slowburn.yaml. Without one of role read or operate nothing is asked for. */
+  readonly tokens: readonly AccessToken[];
+  readonly logger: Logger | false;
+  readonly version: string;
+  /** Where people reach the service, when not by its address: its host name is then one of ours. */
+  readonly externalUrl?: string | null;
+  /** Adds the pages. They see every hook of the API but their parsers and handlers stay their own. */
+  readonly registerPages?: (app: FastifyInstance) => void | Promise<void>;
+  /** Frames a runbook; plain markup without it. */
+  readonly runbookPage?: (runbook: RunbookPage) => string;
+}
+
+const BODY_BYTES_MAX = 1_048_576;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** The longest part of a path that a route takes: an SLO id, encoded. */
+const PATH_PART_LENGTH_MAX = 2048;
+
+/**
+ * The HTTP server of API, pages, metrics and health (design section 6), ready to listen. Failures are problem details; what a
+ * route returns is written by its schema.
+ */
+export async function createApiServer(options: ApiServerOptions): Promise<FastifyInstance> {
+  const app = createFastify(options.logger);
+  const routes = createRouteTable();
+  const guarded = options.tokens.some((token) => token.role !== 'push');
+  const trustedHosts = guarded ? null : hostsOf(options.externalUrl ?? null);
+
+  app.decorateRequest(CALLER, null);
+  app.addHook('onRoute', (route) => routes.add(route.method, route.url));
+  app.addHook('onRequest', createGuard(createAccessControl(options.tokens), trustedHosts));
+  app.setErrorHandler(answerFailure);
+  app.setNotFoundHandler((request, reply) => answerUnknownRoute(routes, request, reply));
+  app.removeContentTypeParser('text/plain');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, parseJsonBody);
+
+  await prepareOpenapi(app, options.version);
+  registerHealthRoutes(app, options);
+  registerSloRoutes(app, options);
+  registerAlertRoutes(app, options);
+  registerIncidentRoutes(app, options);
+  registerIncidentActionRoutes(app, options);
+  registerFleetRoutes(app, options);
+  registerMetricsRoutes(app, options);
+  registerRunbookRoutes(app, { queries: options.queries, page: options.runbookPage ?? plainRunbookPage });
+  registerOpenapiRoute(app);
+  const { registerPages } = options;
+  if (registerPages !== undefined) {
+    await app.register(async (pages) => {
+      await registerPages(pages as unknown as FastifyInstance);
+    });
+  }
+  await app.ready();
+  return app as unknown as FastifyInstance;
+}
+
+function createFastify(logger: Logger | false): Api {
+  return Fastify({
+    ...(logger === false ? { logger: false } : { loggerInstance: logger as FastifyBaseLogger }),
+    // A line per request would drown what matters; failures are logged where they are answered.
+    disableRequestLogging: true,
+    bodyLimit: BODY_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: PATH_PART_LENGTH_MAX },
+    // A field that the schema does not know is refused by name, not dropped.
+    ajv: { customOptions: { removeAdditional: false } },
+    frameworkErrors: answerFailure,
+  }) as unknown as Api;
+}
+
+function hostsOf(externalUrl: string | null): readonly string[] {
+  return externalUrl === null ? [] : [new URL(externalUrl).hostname.toLowerCase()];
+}

@@ -1,0 +1,78 @@
+import type { BalancerView, ExhaustionView, GroupViewOut, SloView } from '../model/views.ts';
+import {
+  flag,
+  instant,
+  instantOrNull,
+  labelSet,
+  listOf,
+  numberOf,
+  numberOrNull,
+  numbersByName,
+  oneOf,
+  oneOfOrNull,
+  pageSchema,
+  ref,
+  SEVERITIES,
+  text,
+  textOrNull,
+  texts,
+  viewSchema,
+  wholeOf,
+} from './schema-parts.ts';
+
+export const EXHAUSTION = viewSchema<ExhaustionView>(
+  'Exhaustion',
+  'When the error budget would be gone if errors went on as they are.',
+  {
+    exhausted: flag('The budget is gone now.'),
+    seconds: numberOrNull('Seconds until it is gone; null = never on this course, 0 = exhausted.'),
+    low: numberOrNull('Lower end of the band, in seconds.'),
+    high: numberOrNull('Upper end of the band, in seconds.'),
+    paceSeconds: numberOrNull('SLO window divided by burn rate, in seconds; null when nothing burns.'),
+    recoversAt: instantOrNull('When the budget is positive again if errors stopped now; null unless exhausted.'),
+  },
+);
+
+export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its SLI, its budget, its burn.', {
+  labels: labelSet('What tells this group from its siblings; empty when the SLO is not grouped.'),
+  state: oneOf(['measured', 'no_traffic', 'no_data'], 'Whether there is something to judge by.'),
+  coverage: numberOf('Share of the SLO window that has data, 0 to 1.'),
+  good: numberOf('Good events observed in the SLO window.'),
+  bad: numberOf('Bad events observed in the SLO window.'),
+  total: numberOf('Events observed in the SLO window.'),
+  sli: numberOrNull('good / total; null without events.'),
+  budgetRemaining: numberOrNull('Share of the error budget that is left; below 0 when overspent.'),
+  burn: numbersByName('Burn rate by alert window (5m, 30m, 1h, ...); null without events in it.'),
+  exhaustion: ref<ExhaustionView>(EXHAUSTION),
+  tier: textOrNull('Highest tier that holds; null when none does.'),
+  tiersHolding: texts('Every tier that holds, highest first.'),
+  severity: oneOfOrNull(SEVERITIES, 'Severity of the tier; null when none holds.'),
+});
+
+export const SLO = viewSchema<SloView>('Slo', 'A service level objective and its groups.', {
+  id: text('metadata.name, or name:displayName where the file has several objectives.'),
+  service: text('spec.service.'),
+  displayName: text('What people call it.'),
+  objective: text('Target as written in the file, e.g. 0.999.'),
+  window: text('SLO window as written in the file, e.g. 30d.'),
+  rolling: flag('Whether the window rolls; otherwise it follows the calendar.'),
+  labels: labelSet('metadata.labels.'),
+  groups: listOf(ref<GroupViewOut>(GROUP), 'Groups, one per combination of group-by values.'),
+});
+
+export const BALANCER = viewSchema<BalancerView>('Balancer', 'A balancer that pushes metrics.', {
+  id: text('Identity: service.instance.id, or the next that it has of pod, host, header, peer address.'),
+  flavor: text('Whose vocabulary it speaks.'),
+  version: textOrNull('Version of its software, if it says.'),
+  zone: textOrNull('Its zone, if it says.'),
+  lastSeen: instant('Time of its newest point.'),
+  intervalSeconds: numberOf('Usual time between two pushes, in seconds.'),
+  stale: flag('Silent for longer than its interval allows.'),
+  clusters: texts('Clusters that it reports on.'),
+  seriesCount: wholeOf('Series held for it.'),
+  metricsUnderstood: texts('Names of its metrics that feed something.'),
+  metricsIgnored: texts('Names of its metrics that nothing asks for.'),
+});
+
+export const SLO_PAGE = pageSchema('SloPage', ref<SloView>(SLO));
+export const BALANCER_PAGE = pageSchema('BalancerPage', ref<BalancerView>(BALANCER));

@@ -1,0 +1,186 @@
+import type { Logger } from 'pino';
+import { createApiServer } from '../api/server.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Address, Rules, ServiceConfig } from '../config/config.ts';
+import { runbookUrl } from '../correlate/runbook-link.ts';
+import type { Receiver } from '../model/receiver.ts';
+import { createSender } from '../notify/sender.ts';
+import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
+import { createGrpcReceiver } from '../otlp/grpc-receiver.ts';
+import { createHttpReceiver } from '../otlp/http-receiver.ts';
+import { openDataDirectory } from '../store/data-directory.ts';
+import { openIngestLog } from '../store/segment-log.ts';
+import { openSqliteStore } from '../store/sqlite-store.ts';
+import { createProductMetrics } from '../telemetry/metrics.ts';
+import { createRuntimeMetrics } from '../telemetry/runtime.ts';
+import { registerPages } from '../ui/register.ts';
+import { createCommands } from './commands.ts';
+import { createEngine } from './engine.ts';
+import { createHealth } from './health.ts';
+import { createIngest } from './ingest.ts';
+import { createQueries } from './queries.ts';
+import { createSnapshots } from './snapshots.ts';
+import { createTickLoop } from './tick-loop.ts';
+
+export interface AppOptions {
+  readonly config: ServiceConfig;
+  readonly rules: Rules;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly version: string;
+}
+
+export interface App {
+  readonly ports: { readonly http: number; readonly otlpHttp: number; readonly otlpGrpc: number };
+  readonly httpAddress: Address;
+  /** Requests and points taken from the ingest log at start. */
+  readonly recovered: { readonly records: number; readonly points: number };
+  /** Takes up a checked set of rules: SLOs keep their history, detectors and routes are as they were at start. */
+  replaceRules(rules: Rules): void;
+  /** Finishes requests in flight, writes a snapshot, closes the stores. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Wires the service: one straight line, in the order in which a data point travels, torn down in reverse. The only place that
+ * knows every part.
+ */
+export async function createApp(options: AppOptions): Promise<App> {
+  const { config, clock, logger } = options;
+  const onStop: (() => void | Promise<void>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (let step = onStop.pop(); step !== undefined; step = onStop.pop()) await step();
+  };
+  try {
+    return await start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function start(): Promise<App> {
+    const directory = openDataDirectory(config.dataDir);
+    onStop.push(() => directory.release());
+    const store = openSqliteStore(directory.incidentsFile);
+    onStop.push(() => store.close());
+    const log = await openIngestLog({ directory: directory.logDirectory });
+    onStop.push(() => log.close());
+
+    let slos = options.rules.slos;
+    let httpAddress = config.listen.http;
+    const baseUrl = (): string => config.externalUrl ?? `http://${urlHost(httpAddress.host)}:${httpAddress.port}`;
+    const receivers = allReceivers(config.receivers, options.rules.receivers);
+    const notifiers = new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)]));
+    const engine = createEngine({ rules: options.rules, receivers, notifiers, store, baseUrl });
+    const ingest = createIngest({ series: engine.series, log, clock });
+    const snapshots = createSnapshots({ directory: directory.snapshotDirectory, engine, ingest, log, logger });
+    const recovered = snapshots.recover();
+    engine.evaluator.restore(clock.now());
+    onStop.push(() => snapshots.save());
+
+    const metrics = createProductMetrics({
+      version: options.version,
+      source: {
+        now: () => clock.now(),
+        statuses: () => engine.burn.statuses(),
+        firing: () => engine.evaluator.firing(),
+        incidents: () => store.listIncidents({ states: ['open', 'acknowledged'], before: null, limit: 1000 }),
+        balancers: () => engine.aggregate.balancers(clock.now()),
+        pointCounts: () => engine.series.counters(),
+        seriesCount: () => engine.series.seriesCount(),
+      },
+    });
+    const runtime = createRuntimeMetrics({ version: options.version });
+    onStop.push(() => runtime.shutdown());
+
+    const sender = createSender({
+      store,
+      notifiers,
+      clock,
+      random: Math.random,
+      onAttempt: (receiver, result) => metrics.notification(receiver, result),
+    });
+    onStop.push(() => sender.stop());
+    const loop = createTickLoop({
+      clock,
+      logger,
+      evaluator: engine.evaluator,
+      snapshots,
+      metrics,
+      wakeSender: () => sender.wake(),
+    });
+    onStop.push(() => loop.stop());
+
+    const health = createHealth({
+      clock,
+      store,
+      log,
+      evaluator: engine.evaluator,
+      lastTickAt: () => loop.lastTickAt(),
+    });
+    const queries = createQueries({
+      clock,
+      slos: () => slos,
+      statuses: () => engine.burn.statuses(),
+      evaluator: engine.evaluator,
+      features: engine.aggregate,
+      store,
+      runbooksDir: config.runbooksDir,
+      runbookUrl: (runbook) => runbookUrl(runbook, baseUrl()),
+      health,
+    });
+    const commands = createCommands({ clock, evaluator: engine.evaluator, queries, wakeSender: () => sender.wake() });
+    const api = await createApiServer({
+      queries,
+      commands,
+      metrics,
+      runtimeMetrics: runtime,
+      tokens: config.tokens,
+      logger: false,
+      version: options.version,
+      registerPages: (server) => registerPages(server, { queries, commands, version: options.version }),
+    });
+    await api.listen({ host: httpAddress.host, port: httpAddress.port });
+    onStop.push(() => api.close());
+    httpAddress = { host: httpAddress.host, port: boundPort(api.server.address()) };
+
+    const receiverOptions = {
+      consumer: ingest,
+      metrics,
+      tokens: config.tokens.filter((token) => token.role === 'push'),
+      identityHeader: config.identityHeader,
+    };
+    const otlpHttp = createHttpReceiver(receiverOptions);
+    const otlpHttpAddress = await otlpHttp.listen(config.listen.otlpHttp);
+    onStop.push(() => otlpHttp.close());
+    const otlpGrpc = createGrpcReceiver(receiverOptions);
+    const otlpGrpcAddress = await otlpGrpc.listen(config.listen.otlpGrpc);
+    onStop.push(() => otlpGrpc.close());
+    loop.start();
+    sender.wake();
+
+    return {
+      ports: { http: httpAddress.port, otlpHttp: otlpHttpAddress.port, otlpGrpc: otlpGrpcAddress.port },
+      httpAddress,
+      recovered,
+      replaceRules(rules) {
+        slos = rules.slos;
+        engine.replaceSlos(rules);
+      },
+      stop,
+    };
+  }
+}
+
+function boundPort(address: string | { port: number } | null): number {
+  if (address === null || typeof address === 'string') throw new Error('BUG: the HTTP server has no port');
+  return address.port;
+}
+
+/** Receivers of slowburn.yaml first; a receiver of routes.yaml with a name already taken is left out. */
+function allReceivers(own: readonly Receiver[], ofRules: readonly Receiver[]): readonly Receiver[] {
+  const taken = new Set(own.map((receiver) => receiver.name));
+  return [...own, ...ofRules.filter((receiver) => !taken.has(receiver.name))];
+}
+
+const urlHost = (host: string): string => (host.includes(':') ? `[${host}]` : host === '0.0.0.0' ? '127.0.0.1' : host);

@@ -1,0 +1,46 @@
+import type { Clock } from '../base/clock.ts';
+import { parseInstant } from '../base/instant.ts';
+import type { EpochMs } from '../base/units.ts';
+import type { IncidentAction } from '../model/incident.ts';
+import type { CommandOutcome, Commands, Queries } from '../model/views.ts';
+import type { Evaluator } from './evaluate.ts';
+
+/** The write side: a person's action goes through the correlator, is committed, and the sender is woken. */
+export function createCommands(deps: {
+  clock: Clock;
+  evaluator: Evaluator;
+  queries: Queries;
+  wakeSender: () => void;
+}): Commands {
+  return {
+    act(incident, fields): CommandOutcome {
+      const now = deps.clock.now();
+      const action = toAction(fields, now);
+      if (typeof action === 'string') return { kind: 'conflict', message: action };
+      const acted = deps.evaluator.act(incident, action, now);
+      if (acted.kind !== 'done') return acted;
+      deps.wakeSender();
+      const after = deps.queries.incident(incident);
+      return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
+    },
+  };
+}
+
+type Fields = Parameters<Commands['act']>[1];
+
+function toAction({ kind, by, note, until }: Fields, now: EpochMs): IncidentAction | string {
+  const at = until === null ? null : (parseInstant(until) ?? null);
+  if (until !== null && (at === null || at <= now)) return '"until" must be an RFC 3339 time in the future';
+  switch (kind) {
+    case 'acknowledge':
+      return { kind, by, note, until: at };
+    case 'snooze':
+      return at === null ? '"snooze" needs "until", an RFC 3339 time in the future' : { kind, by, note, until: at };
+    case 'note':
+      return note === null || note.trim() === '' ? '"note" needs a text in "note"' : { kind, by, note };
+    case 'unacknowledge':
+    case 'resolve':
+    case 'reopen':
+      return { kind, by, note };
+  }
+}

@@ -1,0 +1,73 @@
+import { type Aggregate, createAggregate } from '../aggregate/cells.ts';
+import { type BurnEngine, createBurnEngine } from '../burn/engine.ts';
+import type { Rules } from '../config/config.ts';
+import { createCorrelator } from '../correlate/correlate.ts';
+import { runbookUrl } from '../correlate/runbook-link.ts';
+import { createDetectionEngine } from '../detect/registry.ts';
+import type { Receiver } from '../model/receiver.ts';
+import type { Notifier } from '../notify/notifier.ts';
+import { toOutboxEntries } from '../notify/outbox.ts';
+import { createBinder } from '../series/bind.ts';
+import { createSeriesIngest, type SeriesIngest } from '../series/ingest.ts';
+import type { IncidentStore } from '../store/store.ts';
+import { createEvaluator, type Evaluator } from './evaluate.ts';
+
+/** Everything between a decoded request and a committed incident. serve and replay run the same one. */
+export interface Engine {
+  readonly aggregate: Aggregate;
+  readonly series: SeriesIngest;
+  readonly burn: BurnEngine;
+  readonly evaluator: Evaluator;
+  /** Takes up new SLOs: kept where id and query are the same, started afresh where the query changed. */
+  replaceSlos(rules: Rules): void;
+}
+
+export interface EngineOptions {
+  readonly rules: Rules;
+  readonly receivers: readonly Receiver[];
+  readonly notifiers: ReadonlyMap<string, Notifier>;
+  readonly store: IncidentStore;
+  /** Base of the links in messages, without a trailing slash. A function: the port may be known late. */
+  readonly baseUrl: () => string;
+}
+
+/** Wires the pure parts in the order in which a data point travels. */
+export function createEngine(options: EngineOptions): Engine {
+  const { rules, store } = options;
+  const aggregate = createAggregate();
+  aggregate.replaceSlos(rules.slos);
+  const series = createSeriesIngest({
+    binder: createBinder({ slos: rules.slos, aggregate }),
+    balancers: aggregate.balancers,
+  });
+  const burn = createBurnEngine();
+  const evaluator = createEvaluator({
+    cells: aggregate,
+    features: aggregate,
+    burn,
+    detection: createDetectionEngine(rules.detectors),
+    correlator: createCorrelator(rules.correlation),
+    store,
+    toOutbox: (notifications) =>
+      toOutboxEntries(notifications, {
+        routes: rules.routes,
+        receivers: options.receivers,
+        notifiers: options.notifiers,
+        sent: (incident) => store.sends(incident),
+        links: (incident) => ({
+          incident: `${options.baseUrl()}/incidents/${incident.id}`,
+          runbook: runbookUrl(incident.runbook, options.baseUrl()),
+        }),
+      }),
+  });
+  return {
+    aggregate,
+    series,
+    burn,
+    evaluator,
+    replaceSlos(next) {
+      aggregate.replaceSlos(next.slos);
+      series.rebind(createBinder({ slos: next.slos, aggregate }));
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import type { FeatureView } from '../aggregate/features.ts';
+import type { SloCells } from '../aggregate/view.ts';
+import type { EpochMs } from '../base/units.ts';
+import type { BurnEngine } from '../burn/engine.ts';
+import type { ActionResult, CorrelationResult, Correlator } from '../correlate/correlator.ts';
+import type { DetectionEngine } from '../detect/engine.ts';
+import type { Alert, AlertChange } from '../model/alert.ts';
+import type { IncidentAction, Notification } from '../model/incident.ts';
+import { decodeAlert, encodeAlert } from '../store/codec.ts';
+import type { AlertStateRecord, Commit, IncidentStore, OutboxEntry } from '../store/store.ts';
+
+/** Turns what the correlator decided to say into outbox entries for the receivers that routes choose. */
+export type OutboxBuilder = (notifications: readonly Notification[]) => readonly OutboxEntry[];
+
+export interface EvaluatorDeps {
+  readonly cells: SloCells;
+  readonly features: FeatureView;
+  readonly burn: BurnEngine;
+  readonly detection: DetectionEngine;
+  readonly correlator: Correlator;
+  readonly store: IncidentStore;
+  readonly toOutbox: OutboxBuilder;
+}
+
+/** What one tick, or one person's action, did. */
+export interface Outcome {
+  readonly at: EpochMs;
+  readonly alerts: readonly AlertChange[];
+  readonly result: CorrelationResult;
+  readonly outbox: readonly OutboxEntry[];
+}
+
+export interface Evaluator {
+  /** Takes up the stored alert states and incidents. Call once, before the first tick. */
+  restore(now: EpochMs): void;
+  /** One tick. Foreign alert changes that arrived since the last one are taken along. */
+  tick(now: EpochMs, foreign?: readonly AlertChange[]): Outcome;
+  act(
+    incident: number | 'newest_open',
+    action: IncidentAction,
+    now: EpochMs,
+  ): ActionResult & { readonly outcome?: Outcome };
+  firing(): readonly Alert[];
+  /** Commits that the store has refused so far; nothing of them has been sent. */
+  uncommitted(): number;
+}
+
+const ALERT_PREFIX = 'alert/';
+const NOTHING: CorrelationResult = { incidents: [], changes: [], notifications: [] };
+
+/**
+ * Views + previous states -> alerts -> incidents -> one commit (design section 3, steps 5 to 7). Nothing is sent from here:
+ * the outbox is written in the same transaction, and the sender reads it. A commit that the store refuses is kept and
+ * tried again, in order, before the next one.
+ */
+export function createEvaluator(deps: EvaluatorDeps): Evaluator {
+  const firing = new Map<string, Alert>();
+  const waiting: Commit[] = [];
+
+  const flush = (): void => {
+    while (waiting.length > 0) {
+      const [oldest] = waiting;
+      if (oldest === undefined) return;
+      deps.store.commit(oldest);
+      waiting.shift();
+    }
+  };
+
+  const commit = (
+    at: EpochMs,
+    states: readonly AlertStateRecord[],
+    removed: readonly string[],
+    result: CorrelationResult,
+  ) => {
+    const outbox = deps.toOutbox(result.notifications);
+    const empty =
+      states.length + removed.length + result.incidents.length + result.changes.length + outbox.length === 0;
+    if (!empty) {
+      const { incidents, changes } = result;
+      waiting.push({ at, alertStates: states, alertStatesRemoved: removed, incidents, changes, outbox });
+    }
+    flush();
+    return outbox;
+  };
+
+  return {
+    restore(now) {
+      const stored = deps.store.load(now);
+      const states = stored.alertStates.filter((record) => !record.key.startsWith(ALERT_PREFIX));
+      deps.burn.restore(states);
+      deps.detection.restore(states);
+      deps.correlator.restore(stored.incidents, stored.nextIncidentId);
+      for (const record of stored.alertStates) {
+        if (!record.key.startsWith(ALERT_PREFIX)) continue;
+        const alert = decodeAlert(record.value);
+        firing.set(alert.key, alert);
+      }
+    },
+
+    tick(now, foreign = []) {
+      const burn = deps.burn.evaluate(deps.cells, now);
+      const detection = deps.detection.evaluate(deps.features, now);
+      const alerts = [...burn.changes, ...detection.changes, ...foreign];
+      const tracked = trackFiring(firing, alerts);
+      const result = deps.correlator.correlate(alerts, now);
+      const outbox = commit(
+        now,
+        [...burn.stored, ...detection.stored, ...tracked.stored],
+        [...burn.removed, ...detection.removed, ...tracked.removed],
+        result,
+      );
+      return { at: now, alerts, result, outbox };
+    },
+
+    act(incident, action, now) {
+      const acted = deps.correlator.act(incident, action, now);
+      if (acted.kind !== 'done') return acted;
+      const outbox = commit(now, [], [], acted.result);
+      return { ...acted, outcome: { at: now, alerts: [], result: acted.result ?? NOTHING, outbox } };
+    },
+
+    firing: () => [...firing.values()],
+    uncommitted: () => waiting.length,
+  };
+}
+
+/** Keeps the set of firing alerts, and says what of it must be stored or removed. */
+function trackFiring(firing: Map<string, Alert>, changes: readonly AlertChange[]) {
+  const stored: AlertStateRecord[] = [];
+  const removed: string[] = [];
+  for (const change of changes) {
+    const { alert } = change;
+    const key = ALERT_PREFIX + alert.key;
+    if (change.kind === 'resolved') {
+      firing.delete(alert.key);
+      removed.push(key);
+    } else {
+      firing.set(alert.key, alert);
+      stored.push({ key, value: encodeAlert(alert) });
+    }
+  }
+  return { stored, removed };
+}

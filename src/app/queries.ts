@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FeatureView } from '../aggregate/features.ts';
+import type { Clock } from '../base/clock.ts';
+import { formatInstant } from '../base/instant.ts';
+import type { GroupStatus } from '../burn/status.ts';
+import type { Incident } from '../model/incident.ts';
+import type { Health, Queries } from '../model/views.ts';
+import type { Slo } from '../slo/slo.ts';
+import type { IncidentStore } from '../store/store.ts';
+import type { Evaluator } from './evaluate.ts';
+import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
+
+export interface QueriesDeps {
+  readonly clock: Clock;
+  readonly slos: () => readonly Slo[];
+  readonly statuses: () => readonly GroupStatus[];
+  readonly evaluator: Evaluator;
+  readonly features: FeatureView;
+  readonly store: IncidentStore;
+  readonly runbooksDir: string;
+  readonly runbookUrl: (runbook: string) => string;
+  readonly health: () => Health;
+}
+
+/** The read side over the embedded engine: what api and ui show. */
+export function createQueries(deps: QueriesDeps): Queries {
+  const views = (): ReturnType<Queries['slos']> => {
+    const groups = new Map<string, GroupStatus[]>();
+    for (const status of deps.statuses()) {
+      const list = groups.get(status.slo.id);
+      if (list === undefined) groups.set(status.slo.id, [status]);
+      else list.push(status);
+    }
+    const slos = [...deps.slos()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    return slos.map((slo) => toSloView(slo, groups.get(slo.id) ?? []));
+  };
+
+  return {
+    slos: views,
+    slo: (id) => views().find((slo) => slo.id === id) ?? null,
+    alerts() {
+      const incidentOf = new Map<string, number>();
+      for (const incident of activeIncidents(deps.store)) {
+        for (const member of incident.members) incidentOf.set(member.alert.key, incident.id);
+      }
+      return deps.evaluator.firing().map((alert) => toAlertView(alert, 'firing', incidentOf.get(alert.key) ?? null));
+    },
+    incidents({ state, cursor, limit }) {
+      const states: readonly Incident['state'][] =
+        state === null ? ['open', 'acknowledged', 'resolved'] : state === 'active' ? ['open', 'acknowledged'] : [state];
+      const before = cursor === null ? null : Number(cursor);
+      const found = deps.store.listIncidents({ states, before, limit: limit + 1 });
+      const items = found.slice(0, limit).map((incident) => toIncidentView(incident, deps.runbookUrl));
+      const last = items.at(-1);
+      return { items, next: found.length > limit && last !== undefined ? String(last.id) : null };
+    },
+    incident(id) {
+      const incident = deps.store.incident(id);
+      if (incident === null) return null;
+      return toIncidentDetail(incident, deps.store.timeline(id), deps.store.sends(id), deps.runbookUrl);
+    },
+    fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
+    health: deps.health,
+    runbook(name) {
+      if (!/^[A-Za-z0-9_-]+$/.test(name) || !runbookNames(deps.runbooksDir).includes(name)) return null;
+      return readFileSync(join(deps.runbooksDir, `${name}.md`), 'utf8');
+    },
+    runbookNames: () => runbookNames(deps.runbooksDir),
+    now: () => formatInstant(deps.clock.now()),
+  };
+}
+
+const activeIncidents = (store: IncidentStore): readonly Incident[] =>
+  store.listIncidents({ states: ['open', 'acknowledged'], before: null, limit: 1000 });
+
+function runbookNames(directory: string): readonly string[] {
+  const files = readdirSync(directory).filter((file) => /^[A-Za-z0-9_-]+\.md$/.test(file) && file !== 'README.md');
+  return files.map((file) => file.slice(0, -'.md'.length)).sort();
+}

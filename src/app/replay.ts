@@ -1,0 +1,220 @@
+import { formatInstant, parseInstant } from '../base/instant.ts';
+import { type EpochMs, epochMs } from '../base/units.ts';
+import type { Rules } from '../config/config.ts';
+import type { IncidentAction } from '../model/incident.ts';
+import { labelsKey } from '../model/labels.ts';
+import type { Receiver } from '../model/receiver.ts';
+import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
+import { decodeMetrics } from '../otlp/decode-metrics.ts';
+import { Staging } from '../otlp/staging.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+import { createEngine, type Engine } from './engine.ts';
+import type { Outcome } from './evaluate.ts';
+import { createForeignAlerts, type ForeignAlerts } from './foreign-alerts.ts';
+import type { ReplayLine } from './replay-input.ts';
+import { compareText, createOutcomeWriter } from './replay-output.ts';
+import { TICK_MS, tickAtOrAfter } from './ticker.ts';
+import { toSloView } from './to-views.ts';
+
+/** A metrics line that jumps further than this waits for the next line, which may take the jump back. */
+const JUMP_MS = 3_600_000;
+const BASE_URL = 'http://slowburn.local';
+
+export interface Replay {
+  /** Applies one line. Returns a message when the line is bad and was skipped. */
+  line(line: ReplayLine): string | null;
+  /** Runs the last ticks, up to `until` if given, and returns the closing `slo` lines through `write`. */
+  finish(until: EpochMs | null): void;
+  /** Where the replay's time stands; null before the first line. */
+  now(): EpochMs | null;
+  points(): number;
+}
+
+/** Where receivers come from when the rules name none. Nothing is ever sent in a replay. */
+const DEFAULT_RECEIVER: Receiver = {
+  name: 'default',
+  type: 'webhook',
+  url: 'http://127.0.0.1:9/',
+  secret: null,
+  sendResolved: true,
+};
+
+/**
+ * History through the same engine as serve, on a clock that the lines move (design section 5, "Replay, exactly").
+ * `write` gets finished output lines in their final order.
+ */
+export function createReplay(rules: Rules, write: (line: string) => void): Replay {
+  const receivers = rules.receivers.length > 0 ? rules.receivers : [DEFAULT_RECEIVER];
+  const store = createMemoryStore();
+  const engine = createEngine({
+    rules,
+    receivers,
+    notifiers: new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)])),
+    store,
+    baseUrl: () => BASE_URL,
+  });
+  const foreign = createForeignAlerts(rules.correlation);
+  return new ReplayRun(engine, foreign, createOutcomeWriter(write), write);
+}
+
+class ReplayRun implements Replay {
+  readonly #engine: Engine;
+  readonly #foreign: ForeignAlerts;
+  readonly #report: (outcome: Outcome) => void;
+  readonly #write: (line: string) => void;
+  readonly #staging = new Staging();
+  #now: EpochMs | null = null;
+  #nextTick = epochMs(0);
+  #points = 0;
+  /** A line that jumped, held until the next one shows whether the jump is real. */
+  #held: { readonly line: ReplayLine & { kind: 'metrics' }; readonly at: EpochMs } | null = null;
+
+  constructor(
+    engine: Engine,
+    foreign: ForeignAlerts,
+    report: (outcome: Outcome) => void,
+    write: (line: string) => void,
+  ) {
+    this.#engine = engine;
+    this.#foreign = foreign;
+    this.#report = report;
+    this.#write = write;
+    engine.evaluator.restore(epochMs(0));
+  }
+
+  now(): EpochMs | null {
+    return this.#now;
+  }
+
+  points(): number {
+    return this.#points;
+  }
+
+  line(line: ReplayLine): string | null {
+    if (line.kind === 'bad') return line.message;
+    const at = this.#timeOf(line);
+    if (typeof at === 'string') return at;
+    this.#releaseHeld(at);
+    if (line.kind === 'metrics' && this.#now !== null && at > this.#now + JUMP_MS) {
+      this.#held = { line, at };
+      return null;
+    }
+    return this.#apply(line, at);
+  }
+
+  finish(until: EpochMs | null): void {
+    this.#releaseHeld(null);
+    if (this.#now === null && until === null) return;
+    if (until !== null && (this.#now === null || until > this.#now)) this.#moveTo(until);
+    if (this.#now !== null) this.#runTicks(epochMs(this.#now + 1));
+    const at = formatInstant(this.#now ?? epochMs(0));
+    const statuses = [...this.#engine.burn.statuses()].sort(
+      (a, b) => compareText(a.slo.id, b.slo.id) || compareText(labelsKey(a.labels), labelsKey(b.labels)),
+    );
+    for (const status of statuses)
+      this.#write(JSON.stringify({ at, type: 'slo', slo: toSloView(status.slo, [status]) }));
+  }
+
+  /** The line's own time, or why it is bad. A metrics line without points moves nothing. */
+  #timeOf(line: Exclude<ReplayLine, { kind: 'bad' }>): EpochMs | string {
+    if (line.kind !== 'metrics') return line.at;
+    try {
+      decodeMetrics(line.body, this.#staging);
+    } catch (error) {
+      return (error as Error).message;
+    }
+    let newest = Number.NEGATIVE_INFINITY;
+    for (let point = 0; point < this.#staging.pointCount; point += 1) {
+      newest = Math.max(newest, this.#staging.timeMs[point] ?? 0);
+    }
+    return epochMs(newest);
+  }
+
+  #releaseHeld(next: EpochMs | null): void {
+    if (this.#held === null) return;
+    const { line, at } = this.#held;
+    this.#held = null;
+    const base = this.#now ?? at;
+    const takenBack = next !== null && next < at && next <= base + JUMP_MS;
+    this.#apply(line, takenBack ? base : at);
+  }
+
+  #moveTo(at: EpochMs): void {
+    if (this.#now === null) {
+      this.#now = at;
+      this.#nextTick = tickAtOrAfter(at);
+      return;
+    }
+    if (at <= this.#now) return;
+    this.#runTicks(at);
+    this.#now = at;
+  }
+
+  /** Runs every tick before `end` that has not run. */
+  #runTicks(end: EpochMs): void {
+    while (this.#nextTick < end) {
+      this.#report(this.#engine.evaluator.tick(this.#nextTick, this.#foreign.due(this.#nextTick)));
+      this.#nextTick = epochMs(this.#nextTick + TICK_MS);
+    }
+  }
+
+  #apply(line: Exclude<ReplayLine, { kind: 'bad' }>, at: EpochMs): string | null {
+    if (Number.isFinite(at)) this.#moveTo(at);
+    const now = this.#now;
+    if (now === null) return null;
+    switch (line.kind) {
+      case 'metrics': {
+        decodeMetrics(line.body, this.#staging);
+        const outcome = this.#engine.series.apply(this.#staging, {
+          receivedAt: now,
+          peer: 'replay',
+          identityHeader: null,
+        });
+        this.#points += outcome.points;
+        return null;
+      }
+      case 'alerts':
+        return this.#foreign.receive(line.alerts, now);
+      case 'action':
+        return this.#act(line.action, now);
+      case 'time':
+        return null;
+    }
+  }
+
+  #act(fields: Readonly<Record<string, unknown>>, now: EpochMs): string | null {
+    const action = readAction(fields);
+    if (typeof action === 'string') return action;
+    const incident = fields['incident'];
+    if (incident !== undefined && !Number.isInteger(incident)) return '"incident" is not a whole number';
+    const acted = this.#engine.evaluator.act((incident as number | undefined) ?? 'newest_open', action, now);
+    if (acted.kind === 'not_found') return `no such incident`;
+    if (acted.kind === 'conflict') return acted.message;
+    if (acted.outcome !== undefined) this.#report(acted.outcome);
+    return null;
+  }
+}
+
+function readAction(fields: Readonly<Record<string, unknown>>): IncidentAction | string {
+  const text = (name: string): string | null => (typeof fields[name] === 'string' ? (fields[name] as string) : null);
+  const by = text('by') ?? 'replay';
+  const note = text('note');
+  const untilText = text('until');
+  const until = untilText === null ? null : (parseInstant(untilText) ?? null);
+  if (untilText !== null && until === null) return '"until" is not an RFC 3339 time';
+  const kind = text('action');
+  switch (kind) {
+    case 'acknowledge':
+      return { kind, by, note, until };
+    case 'unacknowledge':
+    case 'resolve':
+    case 'reopen':
+      return { kind, by, note };
+    case 'snooze':
+      return until === null ? '"snooze" needs "until"' : { kind, by, note, until };
+    case 'note':
+      return note === null ? '"note" needs "note"' : { kind, by, note };
+    default:
+      return `unknown action ${JSON.stringify(fields['action'])}: one of acknowledge, unacknowledge, resolve, reopen, snooze, note`;
+  }
+}

@@ -1,0 +1,63 @@
+import type { Logger } from 'pino';
+import type { Clock } from '../base/clock.ts';
+import type { EpochMs } from '../base/units.ts';
+import type { Evaluator, Outcome } from './evaluate.ts';
+import type { Snapshots } from './snapshots.ts';
+import { createTicker } from './ticker.ts';
+
+export interface TickLoop {
+  start(): void;
+  stop(): void;
+  lastTickAt(): EpochMs;
+}
+
+export interface TickMetrics {
+  tick(at: EpochMs, durationSeconds: number, failed: boolean): void;
+}
+
+/** Runs ticks at their own pace, independent of requests. A tick that fails is logged and counted; the next one runs. */
+export function createTickLoop(deps: {
+  clock: Clock;
+  logger: Logger;
+  evaluator: Evaluator;
+  snapshots: Snapshots;
+  metrics: TickMetrics;
+  wakeSender: () => void;
+}): TickLoop {
+  let last = deps.clock.now();
+
+  const tick = (now: EpochMs): void => {
+    const started = performance.now();
+    let failed = false;
+    try {
+      logOutcome(deps.logger, deps.evaluator.tick(now));
+      deps.wakeSender();
+      deps.snapshots.saveIfDue(now);
+    } catch (error) {
+      failed = true;
+      deps.logger.error({ err: error }, 'tick failed; nothing of it has been sent');
+    }
+    last = deps.clock.now();
+    deps.metrics.tick(now, (performance.now() - started) / 1000, failed);
+  };
+
+  const ticker = createTicker(deps.clock, tick);
+  return {
+    start() {
+      last = deps.clock.now();
+      ticker.start();
+    },
+    stop: () => ticker.stop(),
+    lastTickAt: () => last,
+  };
+}
+
+function logOutcome(logger: Logger, outcome: Outcome): void {
+  for (const change of outcome.result.changes) {
+    const { incident, episode, change: kind, reason, after } = change;
+    logger.info(
+      { incident, episode, severity: after.severity, tier: after.tier, reason },
+      `incident ${incident} ${kind}: ${after.title}`,
+    );
+  }
+}

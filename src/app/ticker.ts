@@ -1,0 +1,43 @@
+import type { Clock } from '../base/clock.ts';
+import { type EpochMs, epochMs } from '../base/units.ts';
+
+/** Ticks lie at epoch multiples of this, in serve and in replay alike. */
+export const TICK_MS = 10_000;
+
+/** The first tick at or after `at`. */
+export const tickAtOrAfter = (at: EpochMs): EpochMs => epochMs(Math.ceil(at / TICK_MS) * TICK_MS);
+
+export interface Ticker {
+  start(): void;
+  stop(): void;
+}
+
+/**
+ * Calls `tick` at each epoch multiple of 10 s. Ticks never overlap; one that is late is run once, at its newest due time,
+ * not caught up one by one. `tick` must not throw.
+ */
+export function createTicker(clock: Clock, tick: (now: EpochMs) => void): Ticker {
+  let timer: NodeJS.Timeout | undefined;
+  let stopped = true;
+  const schedule = (): void => {
+    if (stopped) return;
+    const now = clock.now();
+    const next = Math.floor(now / TICK_MS) * TICK_MS + TICK_MS;
+    timer = setTimeout(run, next - now);
+  };
+  const run = (): void => {
+    const due = epochMs(Math.floor(clock.now() / TICK_MS) * TICK_MS);
+    tick(due);
+    schedule();
+  };
+  return {
+    start() {
+      stopped = false;
+      schedule();
+    },
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import type { BalancerState } from '../aggregate/features.ts';
+import { formatInstant } from '../base/instant.ts';
+import type { EpochMs } from '../base/units.ts';
+import type { GroupStatus } from '../burn/status.ts';
+import type { Alert, Exhaustion } from '../model/alert.ts';
+import { type Incident, type IncidentChange, type IncidentMember, leadAlert } from '../model/incident.ts';
+import { labelsToObject } from '../model/labels.ts';
+import type {
+  AlertView,
+  BalancerView,
+  ExhaustionView,
+  GroupViewOut,
+  IncidentDetailView,
+  IncidentView,
+  MemberView,
+  SendView,
+  SloView,
+  TimelineEntryView,
+} from '../model/views.ts';
+import type { OutboxEntry } from '../store/store.ts';
+
+/** Conversions from what the engine holds to what api, ui and replay show. No IO, no clock. */
+
+const instantOrNull = (at: EpochMs | null): string | null => (at === null ? null : formatInstant(at));
+const secondsOrNull = (duration: number | null): number | null => (duration === null ? null : duration / 1000);
+
+export const toExhaustionView = (exhaustion: Exhaustion): ExhaustionView => ({
+  exhausted: exhaustion.exhausted,
+  seconds: secondsOrNull(exhaustion.until),
+  low: secondsOrNull(exhaustion.low),
+  high: secondsOrNull(exhaustion.high),
+  paceSeconds: secondsOrNull(exhaustion.pace),
+  recoversAt: instantOrNull(exhaustion.recoversAt),
+});
+
+export const toGroupView = (status: GroupStatus): GroupViewOut => ({
+  labels: labelsToObject(status.labels),
+  state: status.state,
+  coverage: status.coverage,
+  good: status.good,
+  bad: status.bad,
+  total: status.total,
+  sli: status.sli,
+  budgetRemaining: status.budgetRemaining,
+  burn: Object.fromEntries(status.burn),
+  exhaustion: toExhaustionView(status.exhaustion),
+  tier: status.tier,
+  tiersHolding: status.tiersHolding,
+  severity: status.severity,
+});
+
+/** One SLO with the given groups (all of its own in the API, one in replay's last lines). */
+export const toSloView = (slo: GroupStatus['slo'], groups: readonly GroupStatus[]): SloView => ({
+  id: slo.id,
+  service: slo.service,
+  displayName: slo.displayName,
+  objective: slo.objective.text,
+  window: slo.window.text,
+  rolling: slo.window.rolling,
+  labels: labelsToObject(slo.labels),
+  groups: groups.map(toGroupView),
+});
+
+export const toAlertView = (alert: Alert, state: 'firing' | 'resolved', incident: number | null): AlertView => ({
+  key: alert.key,
+  name: alert.name,
+  state,
+  severity: alert.severity,
+  tier: alert.tier,
+  tiersHolding: alert.tiersHolding,
+  labels: labelsToObject(alert.labels),
+  since: formatInstant(alert.since),
+  owner: alert.owner,
+  summary: alert.summary,
+  runbook: alert.runbook,
+  evidence: alert.evidence.map(({ name, value, unit, text }) => ({ name, value, unit: unit ?? null, text })),
+  exhaustion: alert.burn === null ? null : toExhaustionView(alert.burn.exhaustion),
+  budgetRemaining: alert.burn?.budgetRemaining ?? null,
+  incident,
+});
+
+export function toIncidentView(incident: Incident, runbookUrl: (runbook: string) => string): IncidentView {
+  const lead = leadAlert(incident);
+  const leadMember = incident.members.find((member) => member.alert.key === lead.key);
+  return {
+    id: incident.id,
+    episode: incident.episode,
+    state: incident.state,
+    severity: incident.severity,
+    tier: incident.tier,
+    title: incident.title,
+    lead: toAlertView(lead, leadMember?.state ?? 'resolved', incident.id),
+    alerts: incident.members.map((member) => member.alert.name),
+    runbook: incident.runbook,
+    runbookUrl: runbookUrl(incident.runbook),
+    openedAt: formatInstant(incident.openedAt),
+    changedAt: formatInstant(incident.changedAt),
+    resolvedAt: instantOrNull(incident.resolvedAt),
+    acknowledgedBy: incident.acknowledgement?.by ?? null,
+    acknowledgementLapsesAt: instantOrNull(incident.acknowledgement?.lapsesAt ?? null),
+    snoozedUntil: instantOrNull(incident.snoozedUntil),
+    previous: incident.previous,
+  };
+}
+
+const toMemberView = (member: IncidentMember, incident: number): MemberView => ({
+  alert: toAlertView(member.alert, member.state, incident),
+  joinedAt: formatInstant(member.joinedAt),
+  resolvedAt: instantOrNull(member.resolvedAt),
+  reason: member.reason,
+});
+
+const toTimelineEntry = (change: IncidentChange): TimelineEntryView => ({
+  seq: change.seq,
+  episode: change.episode,
+  at: formatInstant(change.at),
+  change: change.change,
+  by: change.by,
+  reason: change.reason,
+});
+
+const toSendView = (entry: OutboxEntry): SendView => ({
+  eventId: entry.eventId,
+  episode: entry.episode,
+  receiver: entry.receiver,
+  reason: entry.reason,
+  at: formatInstant(entry.at),
+  state: entry.state,
+  attempts: entry.attempts,
+  deliveredAt: instantOrNull(entry.deliveredAt),
+  lastError: entry.lastError,
+});
+
+export const toIncidentDetail = (
+  incident: Incident,
+  timeline: readonly IncidentChange[],
+  sends: readonly OutboxEntry[],
+  runbookUrl: (runbook: string) => string,
+): IncidentDetailView => ({
+  ...toIncidentView(incident, runbookUrl),
+  members: incident.members.map((member) => toMemberView(member, incident.id)),
+  timeline: timeline.map(toTimelineEntry),
+  sends: sends.map(toSendView),
+});
+
+export const toBalancerView = (balancer: BalancerState): BalancerView => ({
+  id: balancer.id,
+  flavor: balancer.flavor,
+  version: balancer.version,
+  zone: balancer.zone,
+  lastSeen: formatInstant(balancer.newestPointAt),
+  intervalSeconds: balancer.interval / 1000,
+  stale: balancer.stale,
+  clusters: balancer.clusters,
+  seriesCount: balancer.seriesCount,
+  metricsUnderstood: balancer.metricsUnderstood,
+  metricsIgnored: balancer.metricsIgnored,
+});

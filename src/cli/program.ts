@@ -1,0 +1,95 @@
+import { Command, CommanderError, Option } from 'commander';
+import { runCheck } from './check.ts';
+import { type CommandIo, EXIT, type ExitCode } from './io.ts';
+import { runReplay } from './replay.ts';
+import { runServe } from './serve.ts';
+
+/** The command line. Returns a function from arguments to an exit code; nothing here ends the process. */
+export function createProgram(io: CommandIo): (args: readonly string[]) => Promise<ExitCode> {
+  return async (args) => {
+    let exitCode: ExitCode = EXIT.fine;
+    const program = build(io, (code) => {
+      exitCode = code;
+    });
+    try {
+      await program.parseAsync([...args], { from: 'user' });
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      return error.exitCode === 0 ? EXIT.fine : EXIT.usage;
+    }
+    return exitCode;
+  };
+}
+
+function build(io: CommandIo, done: (code: ExitCode) => void): Command {
+  const program = new Command('slowburn')
+    .description('Watches load balancers over OTLP and pages only when an SLO error budget would run out soon.')
+    .version(io.version)
+    .exitOverride()
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+    .showHelpAfterError('(slowburn COMMAND --help explains)')
+    .helpCommand(false);
+
+  program
+    .command('serve')
+    .description('run the service: OTLP in, budgets, incidents, notifications, API and pages')
+    .option('--config <file>', 'slowburn.yaml; none is needed for a first run')
+    .option('--data <dir>', 'where everything is kept (default ./data)')
+    .option('--print-ports', 'print {"http":n,"otlpHttp":n,"otlpGrpc":n} on stdout once ready')
+    .addOption(
+      new Option('--log-level <level>', 'what to log').choices(['debug', 'info', 'warn', 'error']).default('info'),
+    )
+    .addHelpText('after', HELP.serve)
+    .action(async (options: { config?: string; data?: string; printPorts?: boolean; logLevel: string }) => {
+      const { config = null, data = null, printPorts = false, logLevel } = options;
+      done(await runServe({ configPath: config, dataDir: data, printPorts, logLevel }, io));
+    });
+
+  program
+    .command('check')
+    .description('validate configuration and rules, and print what can page whom')
+    .argument('[path...]', 'rules folders, SLO files, or a slowburn.yaml; none = the configuration in force')
+    .option('--config <file>', 'slowburn.yaml whose rules are checked')
+    .option('--json', 'findings and SLOs as one JSON object')
+    .addHelpText('after', HELP.check)
+    .action(async (paths: string[], options: { config?: string; json?: boolean }) => {
+      done(
+        (await runCheck({ paths, configPath: options.config ?? null, json: options.json ?? false }, io)) as ExitCode,
+      );
+    });
+
+  program
+    .command('replay')
+    .description('run recorded metrics through the same engine, at full speed, sending nothing')
+    .argument(
+      '<file...>',
+      'JSON Lines (.jsonl, .json), length-delimited protobuf (.pb), either compressed (.gz), or - for stdin',
+    )
+    .option('--rules <dir>', 'rules folder; what it lacks comes from the shipped one')
+    .option('--until <time>', 'let time pass until then (RFC 3339) after the last line')
+    .addHelpText('after', HELP.replay)
+    .action(async (files: string[], options: { rules?: string; until?: string }) => {
+      done(await runReplay({ files, rulesDir: options.rules ?? null, until: options.until ?? null }, io));
+    });
+  return program;
+}
+
+const HELP = {
+  serve: `
+Example:
+  slowburn serve                          first run: ports 8080, 4318, 4317 on loopback, data in ./data
+  slowburn serve --config slowburn.yaml   your receivers, rules and addresses (docs/config.md lists every key)
+SIGHUP reads the rules again; rules with errors are reported and the last good ones stay in force.
+Exit codes: 0 stopped, 3 could not start.`,
+  check: `
+Example:
+  slowburn check rules/                   every file of a rules folder
+  slowburn check rules/slos/checkout.yaml one SLO file
+Findings: file:line:col CODE message, how to fix. Exit codes: 0 nothing wrong, 1 findings, 2 usage.`,
+  replay: `
+Example:
+  slowburn replay --rules rules metrics.jsonl | jq 'select(.type == "notification")'
+A line is an OTLP metrics request as JSON (the Collector's file exporter writes these), {"at", "alerts"}, {"at", "action"} or
+{"at"}. Output: JSON Lines of alerts, incidents, notifications, and at the end each SLO; the same for the same input.
+Exit codes: 0 fine, 1 lines were skipped, 2 usage, 3 could not read.`,
+};

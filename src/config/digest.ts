@@ -1,0 +1,45 @@
+import type { Condition, Indicator, MetricQuery } from '../slo/slo.ts';
+
+const OFFSET_BASIS = 0xcbf29ce484222325n;
+const PRIME = 0x100000001b3n;
+const MASK_64 = 0xffffffffffffffffn;
+const MASK_53 = 0x1fffffffffffffn;
+
+/** FNV-1a over UTF-16 units, 64 bits, the low 53 kept: 14 hexadecimal digits. Tells texts apart; not for secrets. */
+export function digest(text: string): string {
+  let hash = OFFSET_BASIS;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = ((hash ^ BigInt(text.charCodeAt(index))) * PRIME) & MASK_64;
+  }
+  return (hash & MASK_53).toString(16).padStart(14, '0');
+}
+
+const conditionKey = (condition: Condition): string =>
+  JSON.stringify(
+    condition.kind === 'in'
+      ? [condition.attribute, condition.kind, [...condition.values].sort()]
+      : [condition.attribute, condition.kind, condition.kind === 'matches' ? condition.pattern : condition.value],
+  );
+
+const queryKey = (query: MetricQuery): readonly [string, readonly string[]] => [
+  query.metric,
+  query.where.map(conditionKey).sort(),
+];
+
+/**
+ * The generation of an SLO: a digest of what is counted, over which window and in which groups. The order in which conditions
+ * or attributes stand in the file changes nothing.
+ */
+export function generationOf(query: {
+  readonly indicator: Indicator;
+  readonly windowMs: number;
+  readonly groupBy: readonly string[];
+  readonly rollup: boolean;
+}): string {
+  const { indicator } = query;
+  const counted =
+    indicator.kind === 'latency'
+      ? ['latency', indicator.threshold, queryKey(indicator.query)]
+      : ['events', indicator.counts, queryKey(indicator.part), queryKey(indicator.total)];
+  return digest(JSON.stringify([counted, query.windowMs, [...query.groupBy].sort(), query.rollup]));
+}

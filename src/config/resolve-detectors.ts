@@ -1,0 +1,55 @@
+import type { DetectorSettings } from '../detect/settings.ts';
+import type { Owner, Severity } from '../model/alert.ts';
+import { DETECTOR_THRESHOLDS } from './detector-thresholds.ts';
+import type { Report } from './report.ts';
+import { resolveDuration } from './resolve-window.ts';
+import { booleanOf, child, entries, numberOf, type Position, type SourceNode, textOf } from './source.ts';
+
+const OWNERS: readonly Owner[] = ['edge', 'service', 'network', 'partner'];
+
+/**
+ * Detectors of a detectors.yaml that has passed its schema. What an entry leaves out, and detectors that the file leaves out,
+ * come from `defaults` (the shipped file); the shipped file itself is read with no defaults and must name everything.
+ */
+export function resolveDetectors(
+  root: SourceNode,
+  defaults: ReadonlyMap<string, DetectorSettings>,
+  report: Report,
+): ReadonlyMap<string, DetectorSettings> {
+  const found = new Map(defaults);
+  for (const [name, { keyAt, value }] of entries(root)) {
+    found.set(name, resolveDetector(name, keyAt, value, defaults.get(name), report));
+  }
+  return found;
+}
+
+function resolveDetector(
+  name: string,
+  at: Position,
+  node: SourceNode,
+  base: DetectorSettings | undefined,
+  report: Report,
+): DetectorSettings {
+  const thresholds: Record<string, number> = { ...base?.thresholds };
+  for (const [key, { kind }] of Object.entries(DETECTOR_THRESHOLDS[name] ?? {})) {
+    const value = child(node, key);
+    const number = kind === 'duration' ? resolveDuration(value, `${name}.${key}`, report) : numberOf(value);
+    if (number !== undefined) thresholds[key] = number;
+    else if (value === undefined && thresholds[key] === undefined) {
+      report.error(at, {
+        code: 'CONFIG_KEY_MISSING',
+        message: `${name}.${key} has neither a value nor a shipped default`,
+        fix: `add ${key}`,
+      });
+    }
+  }
+  const severity = textOf(child(node, 'severity')) as Severity | undefined;
+  const owner = OWNERS.find((known) => known === textOf(child(node, 'owner')));
+  return {
+    enabled: booleanOf(child(node, 'enabled')) ?? base?.enabled ?? true,
+    severity: severity ?? base?.severity ?? 'ticket',
+    owner: owner ?? base?.owner ?? 'edge',
+    runbook: textOf(child(node, 'runbook')) ?? base?.runbook ?? name,
+    thresholds,
+  };
+}

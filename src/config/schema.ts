@@ -1,0 +1,203 @@
+import Type, { type TSchema } from 'typebox';
+import { DETECTOR_THRESHOLDS, type ThresholdKind } from './detector-thresholds.ts';
+
+/**
+ * The shape of our own files. What a shape cannot say (a duration, a known metric, a reference) is checked in `resolve-*`.
+ * `expected` completes the sentence "write ..." of a finding.
+ */
+const STRICT = { additionalProperties: false } as const;
+
+const text = (description: string, expected = 'a text') => Type.String({ minLength: 1, description, expected });
+const flag = (description: string) => Type.Boolean({ description, expected: 'true or false' });
+const oneOf = (values: string[], description: string) =>
+  Type.Enum(values, { description, expected: `one of ${values.join(', ')}` });
+const duration = (description: string) => text(description, 'a duration such as 5m, 1h30m or 30d');
+const list = <T extends TSchema>(item: T, description: string) => Type.Array(item, { description, expected: 'a list' });
+
+export const SEVERITIES = ['page', 'ticket'];
+export const OWNERS = ['edge', 'service', 'network', 'partner'];
+export const ROLES = ['push', 'read', 'operate'];
+export const SCOPES = ['service', 'cluster', 'zone', 'region', 'host', 'balancer', 'all'];
+
+export const ReceiverSchema = Type.Object(
+  {
+    name: text('Unique; routes refer to it.'),
+    type: oneOf(['webhook'], 'How it is told.'),
+    url: text('Where messages are posted.', 'an http or https URL'),
+    secret: Type.Optional(text('Key of the HMAC-SHA256 signature header; none = unsigned.')),
+    sendResolved: Type.Optional(flag('Whether it is told when an incident is over.')),
+  },
+  STRICT,
+);
+
+export const ServiceSchema = Type.Object(
+  {
+    listen: Type.Optional(
+      Type.Object(
+        {
+          http: Type.Optional(text('UI, API, /metrics, health.', 'host:port, for example 127.0.0.1:8080')),
+          otlpHttp: Type.Optional(text('OTLP over HTTP.', 'host:port, for example 127.0.0.1:4318')),
+          otlpGrpc: Type.Optional(text('OTLP over gRPC.', 'host:port, for example 127.0.0.1:4317')),
+        },
+        STRICT,
+      ),
+    ),
+    data: Type.Optional(text('Data directory; one process per directory.', 'a path')),
+    rules: Type.Optional(text('Rules folder over the shipped rules.', 'a path')),
+    runbooks: Type.Optional(text('Folder with one <AlertName>.md per alert.', 'a path')),
+    externalUrl: Type.Optional(text('Where people reach the UI; links in messages start with it.', 'an http URL')),
+    insecure: Type.Optional(flag('Allows other than loopback addresses without any token.')),
+    identityHeader: Type.Optional(text('Header that names a balancer when its resource does not.', 'a header name')),
+    tokens: Type.Optional(
+      list(
+        Type.Object(
+          { name: text('Shown in the audit.'), role: oneOf(ROLES, 'What it allows.'), value: text('The token.') },
+          STRICT,
+        ),
+        'Bearer tokens.',
+      ),
+    ),
+    receivers: Type.Optional(list(ReceiverSchema, 'Where notifications go.')),
+    engine: Type.Optional(Type.Object({ type: oneOf(['embedded'], 'Where series are kept.') }, STRICT)),
+  },
+  STRICT,
+);
+
+const TierSchema = Type.Object(
+  {
+    name: duration('The same duration as exhaustsWithin.'),
+    severity: oneOf(SEVERITIES, 'What the tier does.'),
+    exhaustsWithin: duration('The whole budget would be gone in this time.'),
+    long: duration('Long alert window.'),
+    short: duration('Short alert window.'),
+    minBurn: oneOf(['half', 'full'], 'Share of the textbook factor that both windows must burn at.'),
+    minBadEvents: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description: 'Bad events that the long window must hold.',
+        expected: 'a count, 0 or more',
+      }),
+    ),
+  },
+  STRICT,
+);
+
+export const TiersSchema = Type.Object(
+  {
+    policies: Type.Record(
+      Type.String(),
+      Type.Object(
+        {
+          confidence: Type.Optional(
+            Type.Union([Type.Null(), Type.Number({ exclusiveMinimum: 0.5, exclusiveMaximum: 1 })], {
+              description: 'null = the two plain burns only; 0.98 = the bound and exhaustion test of countdown.',
+              expected: 'null or a number between 0.5 and 1',
+            }),
+          ),
+          tiers: Type.Array(TierSchema, {
+            minItems: 1,
+            description: 'At least one tier.',
+            expected: 'a list of tiers',
+          }),
+        },
+        STRICT,
+      ),
+    ),
+  },
+  STRICT,
+);
+
+const THRESHOLD_SCHEMAS: Readonly<Record<ThresholdKind, (text: string) => TSchema>> = {
+  duration,
+  count: (description) => Type.Integer({ minimum: 0, description, expected: 'a count, 0 or more' }),
+  share: (description) => Type.Number({ minimum: 0, maximum: 1, description, expected: 'a share between 0 and 1' }),
+  factor: (description) => Type.Number({ exclusiveMinimum: 0, description, expected: 'a number above 0' }),
+};
+
+const detectorSchema = (thresholds: Readonly<Record<string, { kind: ThresholdKind; text: string }>>) =>
+  Type.Object(
+    {
+      enabled: Type.Optional(flag('Whether it runs.')),
+      severity: Type.Optional(oneOf(SEVERITIES, 'What it raises.')),
+      owner: Type.Optional(oneOf(OWNERS, 'Who acts first; routes can match it.')),
+      runbook: Type.Optional(text('Runbook file without .md, or an absolute URL.')),
+      ...Object.fromEntries(
+        Object.entries(thresholds).map(([name, { kind, text: description }]) => [
+          name,
+          Type.Optional(THRESHOLD_SCHEMAS[kind](description)),
+        ]),
+      ),
+    },
+    STRICT,
+  );
+
+export const DetectorsSchema = Type.Object(
+  Object.fromEntries(
+    Object.entries(DETECTOR_THRESHOLDS).map(([name, thresholds]) => [name, Type.Optional(detectorSchema(thresholds))]),
+  ),
+  STRICT,
+);
+
+export const CorrelationSchema = Type.Object(
+  {
+    causes: Type.Optional(
+      list(
+        Type.Object(
+          {
+            cause: text('Alert name.', 'an alert name'),
+            effect: text('Alert name that the cause explains.', 'an alert name'),
+            scope: oneOf(SCOPES, 'Both lie in the same one.'),
+            within: duration('Both start within this time of each other.'),
+          },
+          STRICT,
+        ),
+        'The cause graph.',
+      ),
+    ),
+    subjects: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.Array(Type.String({ minLength: 1 }), { minItems: 1, expected: 'a list of labels' }),
+      ),
+    ),
+    settings: Type.Optional(
+      Type.Object(
+        {
+          openAfter: Type.Optional(duration('An alert fires for this long before an incident opens.')),
+          resolveHold: Type.Optional(duration('All members are quiet for this long before it resolves.')),
+          reopenWithin: Type.Optional(duration('A page that comes back within this time reopens its incident.')),
+          reopenWithinTicket: Type.Optional(duration('The same for an incident that resolved as a ticket.')),
+          ackLapse: Type.Optional(duration('An acknowledgement lapses after this time if a page still holds.')),
+          minAlerts: Type.Optional(
+            Type.Integer({ minimum: 1, description: 'Alerts that an incident needs.', expected: 'a count, 1 or more' }),
+          ),
+        },
+        STRICT,
+      ),
+    ),
+  },
+  STRICT,
+);
+
+export const RoutesSchema = Type.Object(
+  {
+    receivers: Type.Optional(list(ReceiverSchema, 'Receivers beside those of slowburn.yaml.')),
+    routes: Type.Optional(
+      list(
+        Type.Object(
+          {
+            receiver: text('Name of a receiver.'),
+            severity: Type.Optional(
+              Type.Array(oneOf(SEVERITIES, 'A severity.'), { minItems: 1, expected: 'a list of page, ticket' }),
+            ),
+            matchers: Type.Optional(list(text('Prometheus matcher, for example team=edge.'), 'All must match.')),
+            times: Type.Optional(Type.Unknown({ description: 'Not supported.' })),
+          },
+          STRICT,
+        ),
+        'Every route that matches sends.',
+      ),
+    ),
+  },
+  STRICT,
+);

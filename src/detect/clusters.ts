@@ -1,0 +1,35 @@
+import type { FeatureName, FeatureSeries, FeatureView } from '../aggregate/features.ts';
+import type { EpochMs } from '../base/units.ts';
+
+/** All series of one feature that belong to one cluster, read as one. */
+export interface ClusterCounter {
+  readonly firstDataAt: EpochMs | null;
+  range(from: EpochMs, to: EpochMs): number;
+}
+
+const NONE: ClusterCounter = { firstDataAt: null, range: () => 0 };
+
+/** Sums a feature over zones, balancers and hosts, by cluster, in the order of the names. */
+export function byCluster(view: FeatureView, name: FeatureName): ReadonlyMap<string, ClusterCounter> {
+  const members = new Map<string, FeatureSeries[]>();
+  for (const series of view.features(name)) {
+    const cluster = series.labels.get('cluster');
+    if (cluster === undefined) continue;
+    const list = members.get(cluster);
+    if (list === undefined) members.set(cluster, [series]);
+    else list.push(series);
+  }
+  const clusters = [...members].sort(([a], [b]) => (a < b ? -1 : 1));
+  return new Map(clusters.map(([cluster, series]) => [cluster, sumOf(series)]));
+}
+
+export const counterOf = (counters: ReadonlyMap<string, ClusterCounter>, cluster: string): ClusterCounter =>
+  counters.get(cluster) ?? NONE;
+
+function sumOf(series: readonly FeatureSeries[]): ClusterCounter {
+  const firsts = series.map(({ firstDataAt }) => firstDataAt).filter((at) => at !== null);
+  return {
+    firstDataAt: firsts.length === 0 ? null : (Math.min(...firsts) as EpochMs),
+    range: (from, to) => series.reduce((total, one) => total + one.range(from, to), 0),
+  };
+}

@@ -1,0 +1,22 @@
+import type { FeatureView } from '../aggregate/features.ts';
+import type { EpochMs } from '../base/units.ts';
+import type { AlertChange } from '../model/alert.ts';
+
+/** State of detectors under stable keys; values are JSON. */
+export interface DetectionRecord {
+  readonly key: string;
+  readonly value: string;
+}
+
+/** What one tick of all detectors changed. `stored` and `removed` name only states that changed. */
+export interface DetectionTick {
+  readonly changes: readonly AlertChange[];
+  readonly stored: readonly DetectionRecord[];
+  readonly removed: readonly string[];
+}
+
+/** All enabled detectors and their states. No IO, no clock. */
+export interface DetectionEngine {
+  evaluate(view: FeatureView, now: EpochMs): DetectionTick;
+  restore(records: readonly DetectionRecord[]): void;
+}

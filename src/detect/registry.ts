@@ -1,0 +1,118 @@
+import type { FeatureView } from '../aggregate/features.ts';
+import { type EpochMs, epochMs } from '../base/units.ts';
+import { type Alert, type AlertChange, alertKey } from '../model/alert.ts';
+import { type Labels, labelsKey, labelsOf, mergeLabels } from '../model/labels.ts';
+import type { Detector, Finding } from './detector.ts';
+import type { DetectionEngine, DetectionRecord, DetectionTick } from './engine.ts';
+import { hostEjections } from './host-ejections.ts';
+import type { DetectorSettings } from './settings.ts';
+import { telemetryLost } from './telemetry-lost.ts';
+import { trafficStopped } from './traffic-stopped.ts';
+import { upstreamErrors } from './upstream-errors.ts';
+
+/** The closed list. A new detector is one file, one line here, a runbook and an entry in detectors.yaml. */
+export const DETECTORS: readonly Detector[] = [hostEjections, telemetryLost, trafficStopped, upstreamErrors];
+
+const PREFIX = 'detect/';
+const FIGURES_EVERY_MS = 60_000;
+
+interface Firing {
+  readonly since: EpochMs;
+  readonly alert: Alert;
+  readonly saidAt: EpochMs;
+}
+
+/** What is stored of a firing alert: enough to go on and to close it after a restart. */
+interface StoredFiring {
+  readonly since: number;
+  readonly finding: Omit<Finding, 'identity'> & { readonly identity: readonly (readonly [string, string])[] };
+}
+
+/** Runs the enabled detectors and turns what holds into alert changes: fired, changed (severity), updated (figures), resolved. */
+export function createDetectionEngine(settings: ReadonlyMap<string, DetectorSettings>): DetectionEngine {
+  const enabled = DETECTORS.flatMap((detector) => {
+    const own = settings.get(detector.name);
+    return own?.enabled === true ? [{ detector, settings: own, firing: new Map<string, Firing>() }] : [];
+  });
+
+  const evaluate = (view: FeatureView, now: EpochMs): DetectionTick => {
+    const tick = { changes: [] as AlertChange[], stored: [] as DetectionRecord[], removed: [] as string[] };
+    for (const one of enabled) step(one, view, now, tick);
+    return tick;
+  };
+
+  const restore = (records: readonly DetectionRecord[]): void => {
+    for (const { detector, settings: own, firing } of enabled) {
+      const prefix = `${PREFIX}${detector.name}/`;
+      for (const record of records) {
+        if (!record.key.startsWith(prefix)) continue;
+        const { since, finding } = JSON.parse(record.value) as StoredFiring;
+        const identity = labelsOf(finding.identity);
+        const at = epochMs(since);
+        const alert = toAlert(detector.name, { ...finding, identity }, own, at);
+        firing.set(labelsKey(identity), { since: at, alert, saidAt: at });
+      }
+    }
+  };
+
+  return { evaluate, restore };
+}
+
+type Enabled = {
+  readonly detector: Detector;
+  readonly settings: DetectorSettings;
+  readonly firing: Map<string, Firing>;
+};
+type Tick = { readonly changes: AlertChange[]; readonly stored: DetectionRecord[]; readonly removed: string[] };
+
+function step({ detector, settings, firing }: Enabled, view: FeatureView, now: EpochMs, tick: Tick): void {
+  const firingSince = new Map([...firing].map(([key, { since }]) => [key, since]));
+  const { holding, undecided } = detector.detect({ view, now, settings, firingSince });
+  const seen = new Set<string>();
+  for (const finding of holding) {
+    const key = labelsKey(finding.identity);
+    seen.add(key);
+    const before = firing.get(key);
+    const since = before?.since ?? now;
+    const alert = toAlert(detector.name, finding, settings, since);
+    const kind = before === undefined ? 'fired' : before.alert.severity !== alert.severity ? 'changed' : 'updated';
+    if (kind === 'updated' && now - (before?.saidAt ?? 0) < FIGURES_EVERY_MS) continue;
+    firing.set(key, { since, alert, saidAt: now });
+    tick.changes.push({ kind, at: now, alert });
+    tick.stored.push({ key: recordKey(detector.name, key), value: JSON.stringify(toStored(since, finding)) });
+  }
+  for (const [key, { alert }] of firing) {
+    if (seen.has(key) || undecided.has(key)) continue;
+    firing.delete(key);
+    tick.changes.push({ kind: 'resolved', at: now, alert, reason: 'recovered' });
+    tick.removed.push(recordKey(detector.name, key));
+  }
+}
+
+const recordKey = (name: string, key: string): string => `${PREFIX}${name}/${key}`;
+
+const toStored = (since: EpochMs, finding: Finding): StoredFiring => ({
+  since,
+  finding: { ...finding, identity: [...finding.identity] },
+});
+
+function toAlert(name: string, finding: Finding, settings: DetectorSettings, since: EpochMs): Alert {
+  return {
+    key: alertKey(name, finding.identity),
+    name,
+    labels: mergeLabels(finding.identity, placeLabels(finding)),
+    place: finding.place,
+    severity: finding.severity,
+    tier: null,
+    tiersHolding: [],
+    since,
+    owner: settings.owner,
+    runbook: settings.runbook,
+    summary: finding.summary,
+    evidence: finding.evidence,
+    burn: null,
+  };
+}
+
+const placeLabels = ({ place }: Finding): Labels =>
+  labelsOf(Object.entries(place).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));

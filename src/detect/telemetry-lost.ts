@@ -1,0 +1,72 @@
+import type { BalancerState } from '../aggregate/features.ts';
+import type { EpochMs } from '../base/units.ts';
+import { ALERT } from '../model/conventions.ts';
+import { labelsOf } from '../model/labels.ts';
+import { type Detection, type DetectionInput, type Detector, type Finding, threshold } from './detector.ts';
+
+/**
+ * We have gone blind. A ticket per balancer that has stopped reporting; one page when every balancer that some SLO has had is
+ * silent, because then nothing else can page for it.
+ */
+export const telemetryLost: Detector = {
+  name: ALERT.telemetryLost,
+  detect({ view, now, settings }: DetectionInput): Detection {
+    const balancers = view.balancers(now);
+    const limitOf = (balancer: BalancerState): number =>
+      Math.max(threshold(settings, 'silentFor'), threshold(settings, 'ownIntervals') * balancer.interval);
+    const silent = (balancer: BalancerState): boolean => now - balancer.newestPointAt >= limitOf(balancer);
+    const holding: Finding[] = balancers.filter(({ stale }) => stale).map((balancer) => staleBalancer(balancer, now));
+    const blind = blindSlos(balancers, silent);
+    if (blind.length > 0) holding.push(blindness(blind, balancers, now, settings.severity));
+    return { holding, undecided: new Set() };
+  },
+};
+
+/** SLOs all of whose balancers are silent, in the order of their ids. */
+function blindSlos(
+  balancers: readonly BalancerState[],
+  silent: (balancer: BalancerState) => boolean,
+): readonly string[] {
+  const heard = new Map<string, boolean>();
+  for (const balancer of balancers) {
+    for (const slo of balancer.slos) heard.set(slo, (heard.get(slo) ?? false) || !silent(balancer));
+  }
+  return [...heard]
+    .filter(([, isHeard]) => !isHeard)
+    .map(([slo]) => slo)
+    .sort();
+}
+
+const minutesSince = (at: EpochMs, now: EpochMs): number => Math.floor((now - at) / 60_000);
+
+function staleBalancer(balancer: BalancerState, now: EpochMs): Finding {
+  const minutes = minutesSince(balancer.newestPointAt, now);
+  return {
+    identity: labelsOf([['balancer', balancer.id]]),
+    place: { balancer: balancer.id, ...(balancer.zone === null ? {} : { zone: balancer.zone }) },
+    severity: 'ticket',
+    summary: `Balancer ${balancer.id} has sent no metrics for ${minutes} min.`,
+    evidence: [{ name: 'silent_minutes', value: minutes, unit: 'min', text: `last point ${minutes} min ago` }],
+  };
+}
+
+function blindness(
+  slos: readonly string[],
+  balancers: readonly BalancerState[],
+  now: EpochMs,
+  severity: Finding['severity'],
+): Finding {
+  const feeding = balancers.filter((balancer) => balancer.slos.some((slo) => slos.includes(slo)));
+  const newest = Math.max(...feeding.map((balancer) => balancer.newestPointAt)) as EpochMs;
+  const minutes = minutesSince(newest, now);
+  return {
+    identity: labelsOf([['scope', 'slo']]),
+    place: {},
+    severity,
+    summary: `No balancer of ${slos.join(', ')} has sent metrics for ${minutes} min: nothing can be said about these budgets.`,
+    evidence: [
+      { name: 'slos', value: slos.join(', '), text: `SLOs without data: ${slos.join(', ')}` },
+      { name: 'balancers', value: feeding.length, text: `${feeding.length} balancers silent` },
+    ],
+  };
+}

@@ -1,0 +1,84 @@
+import { createGunzip, gunzipSync } from 'node:zlib';
+import type { Refusal } from './consumer.ts';
+import type { ByteLease } from './inflight-bytes.ts';
+import { OVERLOADED, tooLarge } from './receiver.ts';
+
+/** Up to these sizes inflating inline takes a few milliseconds and beats the thread pool; beyond, it would block. */
+const SYNC_WIRE_BYTES = 256 * 1024;
+const SYNC_INFLATED_BYTES = 4 * 1024 * 1024;
+const STREAM_CHUNK_BYTES = 256 * 1024;
+
+export type InflateResult =
+  | { readonly kind: 'inflated'; readonly body: Uint8Array }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+const refused = (refusal: Refusal): InflateResult => ({ kind: 'refused', refusal });
+
+/**
+ * Inflates gzip, several members included, to at most `maxBytes`. Inflated bytes are taken from `lease` as they come, so
+ * that bombs arriving side by side cannot fill the memory.
+ */
+export async function inflateGzip(wire: Uint8Array, maxBytes: number, lease: ByteLease): Promise<InflateResult> {
+  if (wire.length <= SYNC_WIRE_BYTES) {
+    const expectedBytes = declaredSize(wire);
+    if (expectedBytes <= SYNC_INFLATED_BYTES) {
+      const result = inflateInline(wire, expectedBytes, Math.min(maxBytes, SYNC_INFLATED_BYTES), lease);
+      if (result !== undefined) return result;
+      if (maxBytes <= SYNC_INFLATED_BYTES) return refused(tooLarge('after decompression', maxBytes));
+    }
+  }
+  return inflateStreaming(wire, maxBytes, lease);
+}
+
+/** ISIZE of the last member (RFC 1952, 2.3.1): a hint, since a sender may lie and several members add up. */
+function declaredSize(wire: Uint8Array): number {
+  if (wire.length < 18) return 0;
+  return new DataView(wire.buffer, wire.byteOffset + wire.length - 4, 4).getUint32(0, true);
+}
+
+/** Undefined when the output is larger than `maxBytes`. */
+function inflateInline(
+  wire: Uint8Array,
+  expectedBytes: number,
+  maxBytes: number,
+  lease: ByteLease,
+): InflateResult | undefined {
+  // One chunk that holds the whole output spares a copy.
+  const chunkSize = Math.max(1024, Math.min(expectedBytes, maxBytes) + 64);
+  try {
+    const body = gunzipSync(wire, { maxOutputLength: maxBytes, chunkSize });
+    return lease.take(body.length) ? { kind: 'inflated', body } : refused(OVERLOADED);
+  } catch (error) {
+    return codeOf(error) === 'ERR_BUFFER_TOO_LARGE' ? undefined : refused(badGzip(error));
+  }
+}
+
+function inflateStreaming(wire: Uint8Array, maxBytes: number, lease: ByteLease): Promise<InflateResult> {
+  return new Promise((resolve) => {
+    const gunzip = createGunzip({ chunkSize: STREAM_CHUNK_BYTES });
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const stop = (refusal: Refusal): void => {
+      gunzip.destroy();
+      resolve(refused(refusal));
+    };
+    gunzip.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > maxBytes) stop(tooLarge('after decompression', maxBytes));
+      else if (!lease.take(chunk.length)) stop(OVERLOADED);
+      else chunks.push(chunk);
+    });
+    gunzip.on('error', (error) => resolve(refused(badGzip(error))));
+    gunzip.on('end', () => resolve({ kind: 'inflated', body: Buffer.concat(chunks, length) }));
+    gunzip.end(wire);
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function badGzip(error: unknown): Refusal {
+  const detail = error instanceof Error ? error.message : String(error);
+  return { kind: 'malformed', code: 'OTLP_MALFORMED', message: `the body is not valid gzip: ${detail}` };
+}

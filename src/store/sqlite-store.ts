@@ -1,0 +1,144 @@
+import Database from 'better-sqlite3';
+import { AppError } from '../base/app-error.ts';
+import type { EpochMs } from '../base/units.ts';
+import { decodeChange, decodeIncident, encodeChange, encodeIncident } from './codec.ts';
+import { INIT } from './migrations/init.ts';
+import { type Commit, type IncidentStore, type OutboxEntry, REOPENABLE_MS } from './store.ts';
+
+/** Applied in order; `user_version` counts how many a file has had. */
+const MIGRATIONS: readonly string[] = [INIT];
+
+/**
+ * The store of production: one SQLite file, WAL, synchronous FULL, one transaction per commit.
+ * Throws STORE_SCHEMA_TOO_NEW for a file of a newer version, STORE_UNWRITABLE (retryable) when the disk refuses.
+ */
+export function openSqliteStore(file: string): IncidentStore {
+  const db = guarded(() => new Database(file));
+  guarded(() => {
+    db.pragma('journal_mode = WAL');
+    db.pragma('synchronous = FULL');
+    db.pragma('busy_timeout = 5000');
+    migrate(db, file);
+  });
+  const write = prepareWrites(db);
+  const read = prepareReads(db);
+  const commitAll = db.transaction((commit: Commit) => {
+    for (const { key, value } of commit.alertStates) write.state.run(key, value);
+    for (const key of commit.alertStatesRemoved) write.dropState.run(key);
+    for (const incident of commit.incidents) {
+      write.incident.run(incident.id, incident.state, incident.resolvedAt, encodeIncident(incident));
+    }
+    for (const change of commit.changes) write.change.run(change.incident, change.seq, encodeChange(change));
+    for (const entry of commit.outbox) write.outbox.run(entry);
+  });
+
+  return {
+    load: (now) => ({
+      alertStates: read.states.all() as { key: string; value: string }[],
+      incidents: bodies(read.held.all(now - REOPENABLE_MS)).map(decodeIncident),
+      nextIncidentId: (read.lastId.pluck().get() as number) + 1,
+    }),
+    commit: (commit) => guarded(() => commitAll.immediate(commit)),
+    incident(id) {
+      const [body] = bodies(read.incident.all(id));
+      return body === undefined ? null : decodeIncident(body);
+    },
+    listIncidents({ states, before, limit }) {
+      const found = read.list.all(JSON.stringify(states), before ?? Number.MAX_SAFE_INTEGER, limit);
+      return bodies(found).map(decodeIncident);
+    },
+    timeline: (id) => bodies(read.timeline.all(id)).map(decodeChange),
+    sends: (id) => read.sends.all(id) as OutboxEntry[],
+    dueSends: (now, limit) => read.due.all(now, limit) as OutboxEntry[],
+    nextSendAt: () => (read.nextSend.pluck().get() as EpochMs | null) ?? null,
+    recordAttempt: (eventId, result) =>
+      guarded(() => {
+        const deliveredAt = result.state === 'delivered' ? result.at : null;
+        write.attempt.run(result.state, result.nextAttemptAt, deliveredAt, result.error, eventId);
+      }),
+    writable() {
+      try {
+        write.probe.run();
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    close: () => {
+      db.close();
+    },
+  };
+}
+
+const bodies = (rows: unknown[]): string[] => (rows as { body: string }[]).map(({ body }) => body);
+
+function migrate(db: Database.Database, file: string): void {
+  const version = db.pragma('user_version', { simple: true }) as number;
+  if (version > MIGRATIONS.length) {
+    throw new AppError('STORE_SCHEMA_TOO_NEW', `${file} was written by a newer slowburn (schema ${version})`, {
+      hint: 'start the version that wrote it, or another data directory',
+    });
+  }
+  db.transaction(() => {
+    for (const script of MIGRATIONS.slice(version)) db.exec(script);
+    db.pragma(`user_version = ${MIGRATIONS.length}`);
+  }).immediate();
+}
+
+function prepareWrites(db: Database.Database) {
+  return {
+    state: db.prepare('INSERT INTO alert_state VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
+    dropState: db.prepare('DELETE FROM alert_state WHERE key = ?'),
+    incident: db.prepare('INSERT OR REPLACE INTO incident VALUES (?, ?, ?, ?)'),
+    change: db.prepare('INSERT OR IGNORE INTO incident_change VALUES (?, ?, ?)'),
+    outbox: db.prepare(
+      `INSERT OR IGNORE INTO outbox VALUES (@eventId, @incident, @episode, @seq, @receiver, @reason, @at, @payload, @state,
+       @attempts, @nextAttemptAt, @deliveredAt, @lastError)`,
+    ),
+    attempt: db.prepare(
+      `UPDATE outbox SET state = ?, attempts = attempts + 1, next_attempt_at = ?, delivered_at = ?, last_error = ?
+       WHERE event_id = ?`,
+    ),
+    /** Takes the write lock and a page of the journal, changes nothing. */
+    probe: db.prepare("DELETE FROM alert_state WHERE key = ''"),
+  };
+}
+
+const OUTBOX_COLUMNS = `event_id AS eventId, incident, episode, seq, receiver, reason, at, payload, state, attempts,
+  next_attempt_at AS nextAttemptAt, delivered_at AS deliveredAt, last_error AS lastError`;
+
+function prepareReads(db: Database.Database) {
+  return {
+    states: db.prepare('SELECT key, value FROM alert_state'),
+    held: db.prepare("SELECT body FROM incident WHERE state <> 'resolved' OR resolved_at >= ? ORDER BY id"),
+    lastId: db.prepare('SELECT coalesce(max(id), 0) FROM incident'),
+    incident: db.prepare('SELECT body FROM incident WHERE id = ?'),
+    list: db.prepare(
+      'SELECT body FROM incident WHERE state IN (SELECT value FROM json_each(?)) AND id < ? ORDER BY id DESC LIMIT ?',
+    ),
+    timeline: db.prepare('SELECT body FROM incident_change WHERE incident = ? ORDER BY seq'),
+    sends: db.prepare(`SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE incident = ? ORDER BY at, seq, event_id`),
+    due: db.prepare(
+      `SELECT ${OUTBOX_COLUMNS} FROM outbox o WHERE state = 'pending' AND next_attempt_at <= ? AND NOT EXISTS (
+         SELECT 1 FROM outbox earlier WHERE earlier.state = 'pending' AND earlier.incident = o.incident
+         AND earlier.receiver = o.receiver AND (earlier.at, earlier.seq, earlier.event_id) < (o.at, o.seq, o.event_id))
+       ORDER BY at, incident, seq, event_id LIMIT ?`,
+    ),
+    nextSend: db.prepare("SELECT min(next_attempt_at) FROM outbox WHERE state = 'pending'"),
+  };
+}
+
+/** Turns what SQLite says of the disk into STORE_UNWRITABLE; anything else is passed on. */
+function guarded<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    const code = (error as { code?: string }).code ?? '';
+    if (!/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)/.test(code)) throw error;
+    throw new AppError('STORE_UNWRITABLE', `the incident store cannot be written (${code})`, {
+      hint: 'free space or make the data directory writable; it goes on by itself',
+      retryable: true,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,36 @@
+/** Same-origin assets. Colours hold 4.5:1 on their ground in both schemes; nothing is said by colour alone. */
+export const STYLE = `
+:root { color-scheme: light dark; --ground: #ffffff; --ink: #1a1c1e; --soft: #5a6066; --line: #d5d9dd; --panel: #f5f6f7;
+  --page: #b3261e; --ticket: #7a4f00; --good: #1b6e3c; --link: #0b57a4; }
+@media (prefers-color-scheme: dark) { :root { --ground: #14171a; --ink: #e8eaec; --soft: #a6adb4; --line: #3a4046;
+  --panel: #1d2125; --page: #ff8a80; --ticket: #f0b95a; --good: #7fd49b; --link: #8ec2ff; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+a { color: var(--link); } a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+.skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--ground); padding: 8px; }
+header { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: center; padding: 12px 16px; border-bottom: 1px solid var(--line); }
+.brand { font-weight: 700; } nav ul { display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; margin: 0; padding: 0; }
+nav a { display: inline-block; padding: 6px 2px; } nav a[aria-current] { font-weight: 700; color: var(--ink); text-decoration: none; border-bottom: 2px solid var(--ink); }
+main { max-width: 1200px; margin: 0 auto; padding: 16px; } h1 { font-size: 1.5rem; line-height: 1.25; margin: 8px 0 16px; }
+h2 { font-size: 1.15rem; margin: 28px 0 8px; } h3 { font-size: 1rem; margin: 0 0 4px; }
+.quiet, footer { color: var(--soft); } footer { max-width: 1200px; margin: 0 auto; padding: 16px; }
+.cards, .plain, .evidence { padding: 0; margin: 0; list-style: none; } .evidence li::before { content: "– "; }
+.card { border: 1px solid var(--line); border-left: 6px solid var(--line); background: var(--panel); border-radius: 6px; padding: 12px 16px; margin: 0 0 12px; }
+.card.page { border-left-color: var(--page); } .card.ticket { border-left-color: var(--ticket); } .card p { margin: 4px 0; }
+.badge { font-weight: 700; white-space: nowrap; } .badge.page { color: var(--page); } .badge.ticket { color: var(--ticket); }
+.lede { font-size: 1.05rem; } .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 12px; margin: 16px 0; }
+.facts div { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 8px 12px; } dt { color: var(--soft); font-size: .875rem; } dd { margin: 0; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9375rem; }
+th, td { text-align: left; vertical-align: top; padding: 6px 10px; border-bottom: 1px solid var(--line); } thead th { color: var(--soft); font-weight: 600; white-space: nowrap; }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.state.no_data { color: var(--page); } .state.no_traffic { color: var(--ticket); } .state.measured { color: var(--good); }
+.button, button { display: inline-block; min-height: 44px; padding: 10px 16px; border: 1px solid var(--ink); border-radius: 6px; background: var(--ground); color: var(--ink); font: inherit; text-decoration: none; cursor: pointer; }
+.actions { display: flex; flex-wrap: wrap; gap: 12px; align-items: end; margin: 16px 0; } .actions label { display: grid; gap: 4px; color: var(--soft); }
+.buttons { display: flex; flex-wrap: wrap; gap: 8px; } input { min-height: 44px; padding: 8px; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 6px; max-width: 100%; }
+.message { padding: 8px 12px; border: 1px solid var(--good); border-radius: 6px; }
+.runbook pre { overflow-x: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 12px; } .runbook code { overflow-wrap: anywhere; }
+@media (max-width: 600px) { main { padding: 12px; } h1 { font-size: 1.25rem; } }
+@media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
+`;
+
+export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M8 1c1 3 4 4 4 8a4 4 0 0 1-8 0c0-2 1-3 2-4 0 2 1 2 1 3 1-2 1-4 1-7z" fill="#d9480f"/></svg>`;

@@ -1,0 +1,36 @@
+import type { GroupViewOut, SloView } from '../../model/views.ts';
+import { type Html, html } from '../html.ts';
+import { severityBadge } from '../layout.ts';
+import { exhaustionWords, labelWords, percentWords, stateWords } from '../phrases.ts';
+
+const BURN_WINDOWS = ['5m', '1h', '6h', '3d'] as const;
+
+/** Every budget: what is left, how it burns, and whether it is measured at all. */
+export function slosPage(slos: readonly SloView[]): Html {
+  if (slos.length === 0) return html`<p>No SLO is in force. Put OpenSLO files into the rules folder under slos/.</p>`;
+  return html`${slos.map(
+    (slo) => html`<section aria-labelledby="slo-${slo.id}"><h2 id="slo-${slo.id}">${slo.displayName}</h2>
+<p class="quiet">${slo.id}: ${percentWords(Number(slo.objective))} of ${slo.window}, service ${slo.service}</p>
+${
+  slo.groups.length === 0
+    ? html`<p class="state no_data">No data: no balancer has pushed what this SLO counts.</p>`
+    : html`<div class="scroll"><table><thead><tr><th scope="col">Group</th><th scope="col">State</th><th scope="col">Alert</th><th scope="col" class="number">Good</th><th scope="col" class="number">Budget left</th><th scope="col">Budget</th>${BURN_WINDOWS.map((window) => html`<th scope="col" class="number">Burn ${window}</th>`)}<th scope="col" class="number">Events</th></tr></thead>
+<tbody>${slo.groups.map(groupRow)}</tbody></table></div>`
+}</section>`,
+  )}`;
+}
+
+function groupRow(group: GroupViewOut): Html {
+  const label = labelWords(group.labels);
+  return html`<tr><th scope="row">${label === '' ? 'all' : label}</th>
+<td class="state ${group.state}">${stateWords(group)}</td>
+<td>${group.severity === null ? 'none' : html`${severityBadge(group.severity)} ${group.tiersHolding.join(', ')}`}</td>
+<td class="number">${group.sli === null ? '–' : percentWords(group.sli)}</td>
+<td class="number">${group.budgetRemaining === null ? '–' : percentWords(group.budgetRemaining)}</td>
+<td>${group.budgetRemaining === null ? 'not known' : exhaustionWords(group.exhaustion)}</td>
+${BURN_WINDOWS.map((window) => html`<td class="number">${burnWords(group.burn[window])}</td>`)}
+<td class="number">${group.bad} bad of ${group.total}</td></tr>`;
+}
+
+const burnWords = (burn: number | null | undefined): string =>
+  burn === null || burn === undefined ? '–' : `${burn >= 10 ? burn.toFixed(0) : burn.toFixed(2)}x`;

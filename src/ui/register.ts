@@ -1,0 +1,82 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Commands, Queries } from '../model/views.ts';
+import { ICON, STYLE } from './assets.ts';
+import { type Html, html } from './html.ts';
+import { layout } from './layout.ts';
+import { fleetPage } from './pages/fleet.ts';
+import { incidentPage } from './pages/incident.ts';
+import { nowPage } from './pages/now.ts';
+import { slosPage } from './pages/slos.ts';
+
+const REFRESH_SECONDS = 15;
+const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note'] as const;
+
+/** The pages: server-rendered, same-origin assets, no script needed for anything. */
+export function registerPages(
+  server: FastifyInstance,
+  { queries, commands }: { readonly queries: Queries; readonly commands: Commands },
+): void {
+  const send = (
+    reply: FastifyReply,
+    title: string,
+    path: string,
+    body: Html,
+    refreshSeconds?: number,
+  ): FastifyReply => {
+    const page = { title, path, now: queries.now(), ...(refreshSeconds === undefined ? {} : { refreshSeconds }) };
+    return reply.type('text/html; charset=utf-8').send(layout(page, body));
+  };
+  const notFound = (reply: FastifyReply, what: string): FastifyReply =>
+    send(reply.code(404), 'Not found', '', html`<p>${what} <a href="/">Back to what is open now.</a></p>`);
+
+  server.get('/assets/slowburn.css', (_, reply) => reply.type('text/css; charset=utf-8').send(STYLE));
+  server.get('/assets/icon.svg', (_, reply) => reply.type('image/svg+xml').send(ICON));
+  server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) => {
+    done(null, Object.fromEntries(new URLSearchParams(String(body))));
+  });
+
+  server.get('/', (_, reply) => {
+    const list = (state: 'active' | 'resolved', limit: number) =>
+      queries.incidents({ state, cursor: null, limit }).items;
+    const view = {
+      incidents: list('active', 200),
+      recent: list('resolved', 10),
+      alerts: queries.alerts(),
+      slos: queries.slos(),
+    };
+    return send(reply, 'Now', '/', nowPage({ ...view, now: queries.now() }), REFRESH_SECONDS);
+  });
+  server.get('/slos', (_, reply) => send(reply, 'SLOs', '/slos', slosPage(queries.slos()), REFRESH_SECONDS));
+  server.get('/fleet', (_, reply) =>
+    send(reply, 'Fleet', '/fleet', fleetPage(queries.fleet(), queries.now()), REFRESH_SECONDS),
+  );
+  server.get('/runbooks', (_, reply) => {
+    const items = queries.runbookNames().map((name) => html`<li><a href="/runbooks/${name}">${name}</a></li>`);
+    return send(reply, 'Runbooks', '/runbooks', html`<ul class="plain">${items}</ul>`);
+  });
+
+  server.get<{ Params: { id: string }; Querystring: { message?: string } }>('/incidents/:id', (request, reply) => {
+    const incident = queries.incident(Number(request.params.id));
+    if (incident === null) return notFound(reply, `There is no incident ${request.params.id}.`);
+    const message = request.query.message ?? null;
+    return send(
+      reply,
+      `Incident ${incident.id}: ${incident.title}`,
+      '',
+      incidentPage(incident, queries.now(), message),
+    );
+  });
+  for (const kind of ACTIONS) {
+    server.post<{ Params: { id: string }; Body: { by?: string; note?: string } }>(
+      `/incidents/:id/${kind}`,
+      (request, reply) => {
+        const { by = '', note = '' } = request.body ?? {};
+        const fields = { kind, by: by.trim() || 'unknown', note: note.trim() || null, until: null };
+        const outcome = commands.act(Number(request.params.id), fields);
+        if (outcome.kind === 'not_found') return notFound(reply, `There is no incident ${request.params.id}.`);
+        const message = outcome.kind === 'conflict' ? outcome.message : `Done: ${kind}.`;
+        return reply.redirect(`/incidents/${request.params.id}?message=${encodeURIComponent(message)}`, 303);
+      },
+    );
+  }
+}
