@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import type {
   AlertView,
   EvidenceView,
-  ExhaustionView,
   IncidentDetailView,
   IncidentView,
   MemberView,

@@ -1,4 +1,5 @@
 import swagger from '@fastify/swagger';
+import { Type } from 'typebox';
 import type { Api } from './deps.ts';
 import {
   ALERT,
@@ -68,9 +69,35 @@ export function registerOpenapiRoute(app: Api): void {
         operationId: 'getOpenapi',
         tags: ['document'],
         summary: 'This API as an OpenAPI 3.1 document.',
-        response: { 200: { description: 'The document.', type: 'object', additionalProperties: true } },
+        response: {
+          200: Type.Unsafe<object>({ description: 'The document.', type: 'object', additionalProperties: true }),
+        },
       },
     },
-    () => app.swagger(),
+    (): object => {
+      const document = app.swagger() as OpenApiPart;
+      for (const path of Object.values(document.paths)) {
+        for (const operation of Object.values(path)) relaxBody(operation);
+      }
+      return document;
+    },
   );
+}
+
+/** What is read and changed here of the document; the rest of it passes through. */
+interface OpenApiPart {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+interface Operation {
+  readonly requestBody?: {
+    required?: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: { readonly type: string | readonly string[] } }>>;
+  };
+}
+
+/** The plugin calls every body required; one that may be null may also be left out. */
+function relaxBody({ requestBody }: Operation): void {
+  if (requestBody === undefined) return;
+  const bodies = Object.values(requestBody.content);
+  requestBody.required = !bodies.some(({ schema }) => Array.isArray(schema.type) && schema.type.includes('null'));
 }

@@ -36,12 +36,21 @@ export function pageOf<T>(
   };
 }
 
-const encodeCursor = (key: string): string => Buffer.from(key, 'utf8').toString('base64url');
+/** As JSON inside, so that any key survives, the empty one included. */
+const encodeCursor = (key: string): string => Buffer.from(JSON.stringify(key), 'utf8').toString('base64url');
 
 function decodeCursor(cursor: string): string {
-  const key = Buffer.from(cursor, 'base64url').toString('utf8');
-  if (cursor === '' || encodeCursor(key) !== cursor) {
+  const key = parsed(Buffer.from(cursor, 'base64url').toString('utf8'));
+  if (typeof key !== 'string' || encodeCursor(key) !== cursor) {
     throw badField('cursor', 'is not one that this list gave out; start without it');
   }
   return key;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

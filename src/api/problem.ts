@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import type { AppError } from '../base/app-error.ts';
-import { type NamedSchema, text } from './schema-parts.ts';
+import { type NamedSchema, named, text } from './schema-parts.ts';
 
 /** Every way in which a request can fail, with its HTTP status and title (RFC 9110 names). */
 const PROBLEMS = {
@@ -53,32 +53,38 @@ export interface Problem {
   readonly errors?: readonly FieldError[];
 }
 
-export const PROBLEM: NamedSchema = Type.Object(
-  {
-    type: text('urn:slowburn:error: and the code.'),
-    title: text('The status in words.'),
-    status: Type.Integer({ description: 'The HTTP status.' }),
-    detail: text('What is wrong and how to fix it.'),
-    code: text('Stable code; docs/errors.md lists them.'),
-    instance: text('Path of the request.'),
-    errors: Type.Optional(
-      Type.Array(
-        Type.Object(
-          { field: text('Name of the field.'), message: text('What is wrong with it.') },
-          { title: 'FieldError' },
+export const PROBLEM: NamedSchema = named(
+  'Problem',
+  Type.Object(
+    {
+      type: text('urn:slowburn:error: and the code.'),
+      title: text('The status in words.'),
+      status: Type.Integer({ description: 'The HTTP status.' }),
+      detail: text('What is wrong and how to fix it.'),
+      code: text('Stable code; docs/errors.md lists them.'),
+      instance: text('Path of the request.'),
+      errors: Type.Optional(
+        Type.Array(
+          Type.Object(
+            { field: text('Name of the field.'), message: text('What is wrong with it.') },
+            { title: 'FieldError' },
+          ),
+          { description: 'The fields at fault.' },
         ),
-        { description: 'The fields at fault.' },
       ),
-    ),
-  },
-  { $id: 'Problem', title: 'Problem', description: 'Problem details, RFC 9457.', additionalProperties: false },
+    },
+    { description: 'Problem details, RFC 9457.', additionalProperties: false },
+  ),
 );
 
-/** For the `response` of a route: what else it may answer. */
+/** What any route may answer that asks for a token. */
+const ALWAYS = ['API_UNAUTHORIZED', 'API_FORBIDDEN', 'API_INTERNAL'] as const;
+
+/** For the `response` of a route: what else it may answer, besides what every route may. */
 export function problemResponses(...codes: readonly ProblemCode[]): Record<number, TSchema> {
   const content = { 'application/problem+json': { schema: { $ref: 'Problem#' } } };
   return Object.fromEntries(
-    codes.map((code) => [
+    [...codes, ...ALWAYS].map((code) => [
       PROBLEMS[code].status,
       Type.Unsafe({ description: `${PROBLEMS[code].title} (${code})`, content }),
     ]),

@@ -8,6 +8,9 @@ import { type TSchema, Type } from 'typebox';
 /** A schema under its name in the document; routes refer to it by `ref`. */
 export type NamedSchema = TSchema & { readonly $id: string };
 
+export const named = (id: string, schema: object): NamedSchema =>
+  Type.Unsafe({ ...schema, title: id, $id: id }) as TSchema as NamedSchema;
+
 /**
  * The schema of a view. `properties` must name every field of `View` and no other, or it does not compile: the serialiser
  * writes only what a schema names, so a forgotten field would vanish from the wire.
@@ -17,7 +20,7 @@ export function viewSchema<View>(
   description: string,
   properties: Readonly<Record<keyof View & string, TSchema>>,
 ): NamedSchema {
-  return Type.Object({ ...properties }, { $id: id, title: id, description, additionalProperties: false });
+  return named(id, Type.Object({ ...properties }, { description, additionalProperties: false }));
 }
 
 /** A reference to a named schema, typed as what it describes. */
@@ -54,9 +57,12 @@ export const numbersByName = (description: string): TSchema =>
 
 /** A page of a list of `items`. */
 export const pageSchema = (id: string, items: TSchema): NamedSchema =>
-  Type.Object(
-    { items: Type.Array(items), next: textOrNull('Pass as cursor for the next page; null on the last.') },
-    { $id: id, title: id, description: 'One page of a list.', additionalProperties: false },
+  named(
+    id,
+    Type.Object(
+      { items: Type.Array(items), next: textOrNull('Pass as cursor for the next page; null on the last.') },
+      { description: 'One page of a list.', additionalProperties: false },
+    ),
   );
 
 export const SEVERITIES = ['page', 'ticket'] as const;

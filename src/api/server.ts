@@ -1,4 +1,4 @@
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import type { AccessToken } from '../config/config.ts';
 import { createAccessControl } from './access.ts';
@@ -81,7 +81,7 @@ function createFastify(logger: Logger | false): Api {
   return Fastify({
     ...(logger === false ? { logger: false } : { loggerInstance: logger as FastifyBaseLogger }),
     // A line per request would drown what matters; failures are logged where they are answered.
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_BYTES_MAX,
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: PATH_PART_LENGTH_MAX },

@@ -11,8 +11,8 @@ type SchemaError = ReturnType<typeof Value.Errors>[number];
 const MAX_ERRORS = 100;
 
 /**
- * Reports every way in which a document differs from its schema, at the key or value that differs. Returns whether its values
- * have the shape that the schema promises; an unknown key alone does not spoil it.
+ * Reports every way in which a document differs from its schema, at the key or value that differs. Returns whether
+ * its values have the shape that the schema promises; an unknown key alone does not spoil it.
  */
 export function checkSchema(schema: TSchema, document: SourceDocument, report: Report): boolean {
   let sound = true;

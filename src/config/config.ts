@@ -21,7 +21,7 @@ export interface ServiceConfig {
   readonly dataDir: string;
   readonly rulesDir: string | null;
   readonly runbooksDir: string;
-  /** Where people reach the UI and the runbooks; links in messages start with it. Null = derived from the HTTP address. */
+  /** Where people reach the UI and the runbooks; links in messages start with it. Null = made from the HTTP address. */
   readonly externalUrl: string | null;
   readonly insecure: boolean;
   readonly tokens: readonly AccessToken[];

@@ -27,8 +27,8 @@ const queryKey = (query: MetricQuery): readonly [string, readonly string[]] => [
 ];
 
 /**
- * The generation of an SLO: a digest of what is counted, over which window and in which groups. The order in which conditions
- * or attributes stand in the file changes nothing.
+ * The generation of an SLO: a digest of what is counted, over which window and in which groups. The order in which
+ * conditions or attributes stand in the file changes nothing.
  */
 export function generationOf(query: {
   readonly indicator: Indicator;

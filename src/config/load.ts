@@ -24,7 +24,7 @@ import {
 } from './resolve-service.ts';
 import { CorrelationSchema, DetectorsSchema, RoutesSchema, ServiceSchema, TiersSchema } from './schema.ts';
 import { type Environment, readSecrets } from './secrets.ts';
-import { child, entries, type Position, type SourceNode, textOf } from './source.ts';
+import { booleanOf, child, entries, type Position, type SourceNode, textOf } from './source.ts';
 import { checkRunbook } from './validate.ts';
 
 export interface ServiceOptions {
@@ -78,7 +78,7 @@ function readServiceFile(
     rulesDir: resolveFolder(root, 'rules', directory, report) ?? null,
     runbooksDir: resolveFolder(root, 'runbooks', directory, report) ?? defaults.runbooksDir,
     externalUrl: resolveExternalUrl(root, report),
-    insecure: child(root, 'insecure')?.kind === 'scalar' && textOf(child(root, 'insecure')) === 'true',
+    insecure: booleanOf(child(root, 'insecure')) === true,
     tokens: resolveTokens(root, report),
     receivers: resolveReceivers(root, report),
     identityHeader: resolveIdentityHeader(root, report),
@@ -109,7 +109,9 @@ export interface RulesOptions {
   readonly receivers?: readonly Receiver[];
   /** For `${env:...}` in routes.yaml. */
   readonly env?: Environment;
-  /** Nothing will be sent (replay): secrets stay as written, and a receiver that is not known here is only a warning. */
+  /**
+   * Nothing will be sent (replay): secrets stay as written, and a receiver that is not known here is only a warning.
+   */
   readonly offline?: boolean;
   /** Files that take the place of those in the folder, for checking single files. */
   readonly only?: { readonly slos?: readonly string[]; readonly single?: Partial<Record<RuleFileName, string>> };

@@ -6,9 +6,9 @@ import type { BuiltPolicy, PolicyBook, PolicyData } from './policies.ts';
 const tierKey = (policy: PolicyData): string => JSON.stringify([policy.confidence, policy.tiers]);
 
 /**
- * The shipped policies and those of the user's tiers.yaml, which win by name. A shipped one fits itself to the SLO (shorter
- * windows, tiers that cannot fire are left out); a custom one is taken as written, and a tier that cannot fire is an error.
- * A user's policy that repeats the shipped one word for word is the shipped one.
+ * The shipped policies and those of the user's tiers.yaml, which win by name. A shipped one fits itself to the SLO
+ * (shorter windows, tiers that cannot fire are left out); a custom one is taken as written, and a tier that cannot
+ * fire is an error. A user's policy that repeats the shipped one word for word is the shipped one.
  */
 export function createPolicyBook(shipped: readonly PolicyData[], own: readonly PolicyData[]): PolicyBook {
   const shippedByName = new Map(shipped.map((policy) => [policy.name, policy]));

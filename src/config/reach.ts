@@ -34,8 +34,8 @@ export function minBurnOf(tier: Tier): Fraction {
 const toNumber = (fraction: Fraction): number => Number(fraction.numerator) / Number(fraction.denominator);
 
 /**
- * When each tier fires: (b / e) * W * F minutes for error ratio e, budget ratio b, long window W and burn F, and never where
- * e < F * b (SRE Workbook, chapter 5). The comparison is exact.
+ * When each tier fires: (b / e) * W * F minutes for error ratio e, budget ratio b, long window W and burn F, and
+ * never where e < F * b (SRE Workbook, chapter 5). The comparison is exact.
  */
 export function reachOf(slo: Slo): SloReach {
   const one = decimalDenominator(slo.objective.target);

@@ -18,7 +18,10 @@ export interface RuleFiles {
 
 const MAX_DEPTH = 8;
 
-/** YAML files below a folder, sorted. Names that start with a dot are left out: Kubernetes keeps its copies of mounted files there. */
+/**
+ * YAML files below a folder, sorted. Names that start with a dot are left out: Kubernetes keeps its copies of mounted
+ * files there.
+ */
 export function findYaml(folder: string, depth = 0): readonly string[] {
   if (depth > MAX_DEPTH || !existsSync(folder)) return [];
   const found: string[] = [];

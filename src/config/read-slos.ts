@@ -2,7 +2,7 @@ import { checkSchema } from './check-schema.ts';
 import type { Problem } from './config.ts';
 import { DocumentSchema, SloSchema } from './openslo-schema.ts';
 import { readDocuments, START } from './read-rules.ts';
-import { createReport, type Report } from './report.ts';
+import { createReport, hasErrors, type Report } from './report.ts';
 import { resolveSlo, type SloContext } from './resolve-slo.ts';
 import { child, type SourceDocument, textOf } from './source.ts';
 import { chooseFrom } from './suggest.ts';
@@ -20,7 +20,10 @@ const OTHER_KINDS: ReadonlyMap<string, string | null> = new Map([
   ['SLI', 'write the indicator inside the SLO'],
 ]);
 
-/** The SLOs of all files, in the order of the files; ids are unique. Errors are reported and their SLOs left out. */
+/**
+ * The SLOs of all files, in the order of the files; ids are unique. A document with an error is reported and left
+ * out.
+ */
 export function readSlos(files: readonly string[], context: SloContext, problems: Problem[]): readonly ResolvedSlo[] {
   const found: ResolvedSlo[] = [];
   for (const file of files) {
@@ -34,7 +37,11 @@ export function readSlos(files: readonly string[], context: SloContext, problems
         fix: 'add one, or remove the file',
       });
     }
-    for (const document of documents) found.push(...readDocument(document, context, report));
+    for (const document of documents) {
+      const start = problems.length;
+      const slos = readDocument(document, context, report);
+      if (!hasErrors(problems.slice(start))) found.push(...slos);
+    }
   }
   return uniqueSlos(found, problems);
 }

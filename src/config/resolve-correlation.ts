@@ -22,8 +22,8 @@ export const EMPTY_CORRELATION: CorrelationSettings = {
 };
 
 /**
- * A correlation.yaml that has passed its schema. `causes` and `subjects` replace the shipped ones as a whole where they are
- * written; of `settings` each key that is left out keeps its default.
+ * A correlation.yaml that has passed its schema. `causes` and `subjects` replace the shipped ones as a whole where
+ * they are written; of `settings` each key that is left out keeps its default.
  */
 export function resolveCorrelation(
   root: SourceNode,

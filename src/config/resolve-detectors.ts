@@ -8,8 +8,9 @@ import { booleanOf, child, entries, numberOf, type Position, type SourceNode, te
 const OWNERS: readonly Owner[] = ['edge', 'service', 'network', 'partner'];
 
 /**
- * Detectors of a detectors.yaml that has passed its schema. What an entry leaves out, and detectors that the file leaves out,
- * come from `defaults` (the shipped file); the shipped file itself is read with no defaults and must name everything.
+ * Detectors of a detectors.yaml that has passed its schema. What an entry leaves out, and detectors that the file
+ * leaves out, come from `defaults` (the shipped file); the shipped file itself is read with no defaults and must name
+ * everything.
  */
 export function resolveDetectors(
   root: SourceNode,
@@ -18,6 +19,8 @@ export function resolveDetectors(
 ): ReadonlyMap<string, DetectorSettings> {
   const found = new Map(defaults);
   for (const [name, { keyAt, value }] of entries(root)) {
+    // An unknown name is the schema's finding.
+    if (DETECTOR_THRESHOLDS[name] === undefined) continue;
     found.set(name, resolveDetector(name, keyAt, value, defaults.get(name), report));
   }
   return found;

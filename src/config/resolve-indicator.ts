@@ -112,9 +112,10 @@ function joinRatio(counts: 'good' | 'bad', part: Source, total: Source, report: 
   if (part.threshold !== undefined) return joinLatency(counts, part, part.threshold, total, report);
   if (sameQuery(part.query, total.query)) {
     const latency = part.metric.type === 'histogram';
+    const share = counts === 'good' ? 'nothing' : 'everything';
     report.error(part.at, {
       code: latency ? 'CONFIG_THRESHOLD_MISSING' : 'CONFIG_INDICATOR_INVALID',
-      message: `${counts} and total count the same events, so that ${counts === 'good' ? 'nothing' : 'everything'} is bad`,
+      message: `${counts} and total count the same events, so that ${share} is bad`,
       fix: latency
         ? 'add threshold: seconds under good, for example threshold: 0.3'
         : `add a condition to ${counts}, for example where: { lb.response.class: 5xx }`,
@@ -209,7 +210,9 @@ function resolveMetric(node: SourceNode, report: Report): CanonicalMetric | unde
   return metric;
 }
 
-/** Seconds, above 0; undefined when it is not (reported). Duration texts such as `300ms` get the number as their fix. */
+/**
+ * Seconds, above 0; undefined when it is not (reported). Duration texts such as `300ms` get the number as their fix.
+ */
 export function resolveSeconds(node: SourceNode, report: Report): number | undefined {
   const value = numberOf(node);
   if (value !== undefined && Number.isFinite(value) && value > 0) return value;

@@ -29,8 +29,8 @@ const compareToOne = (decimal: Decimal): number => {
 };
 
 /**
- * Reads `target` (a ratio) or `targetPercent` from its digits, so that 0.999 is exactly 999/1000. Undefined when it is not a
- * ratio strictly between 0 and 1 (reported).
+ * Reads `target` (a ratio) or `targetPercent` from its digits, so that 0.999 is exactly 999/1000. Undefined when it
+ * is not a ratio strictly between 0 and 1 (reported).
  */
 export function resolveObjective(objective: SourceNode, report: Report): Objective | undefined {
   for (const [key, fix] of UNSUPPORTED) {

@@ -7,8 +7,8 @@ import { chooseFrom } from './suggest.ts';
 import { reportDuplicates } from './validate.ts';
 
 /**
- * The receivers under `receivers` of a file that has passed its schema. Names must differ. `offline` does not ask for sound
- * URLs: their secrets were not read.
+ * The receivers under `receivers` of a file that has passed its schema. Names must differ. `offline` does not ask for
+ * sound URLs: their secrets were not read.
  */
 export function resolveReceivers(root: SourceNode, report: Report, offline = false): readonly Receiver[] {
   const nodes = items(child(root, 'receivers'));
@@ -45,8 +45,8 @@ export function isHttpUrl(text: string): boolean {
 }
 
 /**
- * The routes of a routes.yaml that has passed its schema. `receivers` are the names that a route may send to: those of this
- * file and of slowburn.yaml; `offline` makes any other name a warning. Errors are reported.
+ * The routes of a routes.yaml that has passed its schema. `receivers` are the names that a route may send to: those
+ * of this file and of slowburn.yaml; `offline` makes any other name a warning. Errors are reported.
  */
 export function resolveRoutes(
   root: SourceNode,

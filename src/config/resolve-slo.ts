@@ -29,8 +29,8 @@ const ANNOTATIONS: readonly string[] = Object.values(ANNOTATION);
 const DEFAULT_POLICY = 'countdown';
 
 /**
- * The SLOs of one document of kind SLO, one per objective. The document has passed its schema. Every error is reported; an
- * objective with an error is left out.
+ * The SLOs of one document of kind SLO, one per objective. The document has passed its schema. Every error is
+ * reported; an objective with an error is left out.
  */
 export function resolveSlo(root: SourceNode, context: SloContext, report: Report): readonly ResolvedSlo[] {
   const metadata = child(root, 'metadata') ?? root;
@@ -154,9 +154,10 @@ function resolveGroupBy(node: SourceNode | undefined, report: Report): readonly 
   const names = (textOf(node) ?? '').split(',').map((name) => name.trim());
   for (const [index, name] of names.entries()) {
     if (!isAttributeName(name) || names.indexOf(name) !== index) {
+      const fault = names.indexOf(name) === index ? `cannot hold ${JSON.stringify(name)}` : `names ${name} twice`;
       report.error(node.at, {
         code: 'CONFIG_GROUP_BY_INVALID',
-        message: `${ANNOTATION.groupBy} ${names.indexOf(name) === index ? `cannot hold ${JSON.stringify(name)}` : `names ${name} twice`}`,
+        message: `${ANNOTATION.groupBy} ${fault}`,
         fix: 'list attribute names with commas between them: lb.upstream.cluster,lb.upstream.zone',
       });
       continue;
@@ -254,6 +255,7 @@ function resolvePolicy(
   const { policies } = context;
   const built = policies.build(settings.policy, window.length, objective.target);
   if (built.kind === 'policy') return built.policy;
+  const reasons = built.kind === 'unreachable' ? built.reasons.join('; ') : '';
   report.error(
     settings.policyAt,
     built.kind === 'unknown'
@@ -264,7 +266,7 @@ function resolvePolicy(
         }
       : {
           code: 'CONFIG_TIER_UNREACHABLE',
-          message: `policy ${settings.policy} cannot work for target ${objective.text} over ${window.text}: ${built.reasons.join('; ')}`,
+          message: `policy ${settings.policy} fails target ${objective.text} over ${window.text}: ${reasons}`,
           fix: 'change those tiers in tiers.yaml, or use the policy countdown',
         },
   );

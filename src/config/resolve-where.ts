@@ -21,8 +21,9 @@ export const misspeltAttribute = (name: string): string | undefined =>
   KNOWN_ATTRIBUTES.includes(name) ? undefined : nearest(name, KNOWN_ATTRIBUTES);
 
 /**
- * The conditions of `where`: `value`, `[values]`, `"!value"` (any other value, also a missing attribute), `"~regex"` (anchored
- * at both ends). Numbers and booleans count as the text that stands in the file. Undefined when one has an error (reported).
+ * The conditions of `where`: `value`, `[values]`, `"!value"` (any other value, also a missing attribute), `"~regex"`
+ * (anchored at both ends). Numbers and booleans count as the text that stands in the file. Undefined when one has an
+ * error (reported).
  */
 export function resolveWhere(where: SourceNode | undefined, report: Report): readonly Condition[] | undefined {
   const conditions: Condition[] = [];

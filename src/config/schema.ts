@@ -2,8 +2,8 @@ import Type, { type TSchema } from 'typebox';
 import { DETECTOR_THRESHOLDS, type ThresholdKind } from './detector-thresholds.ts';
 
 /**
- * The shape of our own files. What a shape cannot say (a duration, a known metric, a reference) is checked in `resolve-*`.
- * `expected` completes the sentence "write ..." of a finding.
+ * The shape of our own files. What a shape cannot say (a duration, a known metric, a reference) is checked in
+ * `resolve-*`. `expected` completes the sentence "write ..." of a finding.
  */
 const STRICT = { additionalProperties: false } as const;
 

@@ -14,8 +14,8 @@ export interface SecretSources {
 const REFERENCE = /\$\{([^}]*)\}/g;
 
 /**
- * Replaces `${file:path}` (without a final line break) and `${env:NAME}` in every text value. A secret that cannot be read is
- * reported at the value that names it, never with its content.
+ * Replaces `${file:path}` (without a final line break) and `${env:NAME}` in every text value. A secret that cannot be
+ * read is reported at the value that names it, never with its content.
  */
 export function readSecrets(node: SourceNode, sources: SecretSources, report: Report): SourceNode {
   if (node.kind === 'list') return { ...node, items: node.items.map((item) => readSecrets(item, sources, report)) };

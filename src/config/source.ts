@@ -1,6 +1,6 @@
 /**
- * A configuration file as a tree that remembers where everything stands. It is the border between the YAML library and the
- * pure code that gives the tree its meaning: every finding can point at the very key or value.
+ * A configuration file as a tree that remembers where everything stands. It is the border between the YAML library
+ * and the pure code that gives the tree its meaning: every finding can point at the very key or value.
  */
 
 /** A place in a file; both count from 1. */
@@ -14,7 +14,7 @@ export interface ScalarNode {
   readonly at: Position;
   /** As YAML reads it. */
   readonly value: string | number | boolean | null;
-  /** The characters of the file for a plain scalar (`0.9990` keeps its zero), the content for a quoted one. */
+  /** The characters of the file for a number (`0.9990` keeps its zero), else the value as text; empty for null. */
   readonly text: string;
 }
 
@@ -98,7 +98,10 @@ export const textOf = (node: SourceNode | undefined): string | undefined =>
 export const numberOf = (node: SourceNode | undefined): number | undefined =>
   node?.kind === 'scalar' && typeof node.value === 'number' ? node.value : undefined;
 
-/** The boolean of a scalar, also of the texts `true` and `false` (annotation values are texts); undefined for anything else. */
+/**
+ * The boolean of a scalar, also of the texts `true` and `false` (annotation values are texts); undefined for anything
+ * else.
+ */
 export function booleanOf(node: SourceNode | undefined): boolean | undefined {
   if (node?.kind !== 'scalar') return undefined;
   if (typeof node.value === 'boolean') return node.value;

@@ -36,9 +36,10 @@ export function uniqueSlos(slos: readonly ResolvedSlo[], problems: Problem[]): r
       first.set(slo.id, entry);
       if (owner === undefined) documents.set(slo.name, entry);
     } else if (!sameDocument(other, entry)) {
+      const place = `${other.slo.source.file}:${other.at.line}:${other.at.column}`;
       createReport(slo.source.file, problems).error(at, {
         code: 'CONFIG_SLO_DUPLICATE',
-        message: `the SLO ${slo.name} is already defined at ${other.slo.source.file}:${other.at.line}:${other.at.column}`,
+        message: `the SLO ${slo.name} is already defined at ${place}`,
         fix: 'give one of the two another metadata.name',
       });
     }

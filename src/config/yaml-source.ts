@@ -16,8 +16,8 @@ interface Reading {
 }
 
 /**
- * Reads every document of a YAML 1.2 text. A document with a syntax error is reported (CONFIG_YAML_SYNTAX and others) and left
- * out; empty documents are skipped. Never throws for bad input.
+ * Reads every document of a YAML 1.2 text. A document with a syntax error is reported (CONFIG_YAML_SYNTAX and others)
+ * and left out; empty documents are skipped. Never throws for bad input.
  */
 export function parseYaml(file: string, text: string, problems: Problem[]): readonly SourceDocument[] {
   const lines = new LineCounter();
@@ -103,7 +103,7 @@ function toScalar(reading: Reading, node: YamlScalar, at: Position): SourceNode 
     });
   }
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || value === null) {
-    return { kind: 'scalar', at, value, text: typeof value === 'string' ? value : source };
+    return { kind: 'scalar', at, value, text: typeof value === 'number' ? source : String(value ?? '') };
   }
   return { kind: 'scalar', at, value: source, text: source };
 }

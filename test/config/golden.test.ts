@@ -7,8 +7,8 @@ import type { Problem } from '../../src/config/config.ts';
 import { loadRules, loadServiceConfig } from '../../src/config/load.ts';
 
 /**
- * Each file of test/golden/config is a case named by what is wrong in it. Its first line says how it is read and what must be
- * found: `# slos: 12:30 CONFIG_TARGET_INVALID; ...`, or `fine`.
+ * Each file of test/golden/config is a case named by what is wrong in it. Its first line says how it is read and what
+ * must be found: `# slos: 12:30 CONFIG_TARGET_INVALID; ...`, or `fine`.
  */
 const PACKAGE = path.resolve(import.meta.dirname, '../..');
 const CASES = path.join(PACKAGE, 'test/golden/config');

@@ -119,7 +119,7 @@ describe('loadRules', () => {
   });
 
   it('reads every form of a condition', () => {
-    const where = `{ lb.side: upstream, lb.response.class: [4xx, 5xx], lb.route: !health, error.type: "~time.*", tls.resumed: true, http.response.status_code: 503, lb.listener: "" }`;
+    const where = `{ lb.side: upstream, lb.response.class: [4xx, 5xx], lb.route: !health, error.type: "~time.*", tls.resumed: True, http.response.status_code: 503, lb.listener: "" }`;
     const slo = loadSlo(sloText({ bad: `{ metric: lb.requests, where: ${where} }` }));
     assert.ok(slo.indicator.kind === 'events');
     assert.deepEqual(slo.indicator.part.where, [

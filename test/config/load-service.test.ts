@@ -104,6 +104,7 @@ receivers:
     assert.deepEqual(codes(`${open}insecure: false\n`), ['CONFIG_LISTEN_EXPOSED']);
     assert.deepEqual(codes(`${open}tokens: []\n`), ['CONFIG_LISTEN_EXPOSED']);
     assert.deepEqual(codes(`${open}insecure: true\n`), []);
+    assert.equal(load(`${open}insecure: True\n`).insecure, true);
     assert.deepEqual(codes(`${open}tokens: [{ name: a, role: push, value: b }]\n`), []);
   });
 

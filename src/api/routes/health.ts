@@ -41,9 +41,10 @@ export function registerHealthRoutes(app: Api, { queries }: RouteDeps): void {
         response: { 200: ref<Health>(HEALTH), 503: ref<Health>(HEALTH) },
       },
     },
-    (_, reply) => {
+    (_, reply): Health => {
       const health = queries.health();
-      return reply.code(health.ready ? 200 : 503).send(health);
+      reply.code(health.ready ? 200 : 503);
+      return health;
     },
   );
 }

@@ -21,7 +21,7 @@ const ACTIONS: Readonly<Record<ActionKind, { readonly summary: string; readonly 
   note: { summary: 'Adds a line to its timeline; needs note.', until: 'no' },
 };
 
-const optionalText = (description: string, maxLength: number, pattern = '') =>
+const optionalText = (description: string, maxLength: number, pattern = '[^]*') =>
   Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], maxLength, pattern, description }));
 
 const fields = Type.Object({

@@ -17,7 +17,7 @@ export function registerMetricsRoutes(
         operationId: 'getMetrics',
         tags: ['metrics'],
         summary: 'SLOs, alerts, incidents and ingest as Prometheus text; docs/metrics.md lists the names.',
-        response: { 200: exposition('Prometheus text format.') },
+        response: { 200: exposition('Prometheus text format.'), ...problemResponses() },
       },
     },
     async (_, reply) => reply.type(metrics.contentType).send(await metrics.render()),

@@ -1,0 +1,118 @@
+import { DAY, type EpochMs, HOUR } from '../base/units.ts';
+import type { Labels } from '../model/labels.ts';
+import type { Slo } from '../slo/slo.ts';
+import { BalancerBook, floorToStep, newestPointAt } from './balancer-book.ts';
+import type { BalancerRecord, BalancerRecordState } from './balancer-record.ts';
+import { type AttributeTexts, factsOf } from './balancer-facts.ts';
+import { type FeatureCounter, type FeatureState, FeatureStore } from './feature-cells.ts';
+import type { FeatureName, FeatureView, GaugeName } from './features.ts';
+import { type GaugeState, GaugeStore, type GaugeTarget } from './gauge-cells.ts';
+import { type HistogramSeries, type HistogramState, HistogramStore, type StageHistogram } from './histogram-cells.ts';
+import { SloCellStore } from './slo-cells.ts';
+import type { GroupState, SloGroup } from './slo-group.ts';
+import type { SloCells } from './view.ts';
+
+/** How often memory of what has aged out is looked for. */
+const SWEEP_EVERY_MS = HOUR;
+const GAUGE_KEPT_MS = DAY;
+
+/** Everything as plain data that structured clone and v8.serialize take. Arrays are copies. */
+export interface AggregateState {
+  readonly balancers: readonly BalancerRecordState[];
+  readonly groups: readonly GroupState[];
+  readonly features: readonly FeatureState[];
+  readonly gauges: readonly GaugeState[];
+  readonly histograms: readonly HistogramState[];
+}
+
+/** What the binder takes. Each call returns the same cell for the same labels and makes it when first asked for. */
+export interface CellSource {
+  group(slo: Slo, labels: Labels): SloGroup;
+  feature(name: FeatureName, labels: Labels): FeatureCounter;
+  /** `source` tells the series of one balancer apart that add up to one gauge. */
+  gauge(name: GaugeName, labels: Labels, source: string): GaugeTarget;
+  histogram(metric: string, labels: Labels): StageHistogram;
+  balancer(id: string): BalancerRecord;
+  /** Notes that a series of this balancer feeds the group. */
+  addFeeder(group: SloGroup, balancer: BalancerRecord): void;
+  /** To be called before all series are bound again. */
+  resetSeriesCounts(): void;
+}
+
+/** All cells and the book of balancers. The binder takes cells from it, series add to them, engines read them. */
+export interface Aggregate extends SloCells, FeatureView, CellSource {
+  /** As BalancerListener. */
+  heard(balancer: string, resource: AttributeTexts, newestPointAt: EpochMs, receivedAt: EpochMs): void;
+  /**
+   * Call first, and after a reload. Groups of an SLO with the same id and generation keep their history; a changed
+   * generation starts afresh; groups of SLOs that are gone are dropped. Then bind all series again with a new binder.
+   */
+  replaceSlos(slos: readonly Slo[]): void;
+  /** Histograms of a stage or of whole requests, labelled {cluster}. */
+  histograms(metric: string): readonly HistogramSeries[];
+  snapshot(): AggregateState;
+  /** Takes up a snapshot; afterwards everything goes on exactly as from where it was taken. Call before any series is bound. */
+  restore(state: AggregateState): void;
+}
+
+export function createAggregate(): Aggregate {
+  const book = new BalancerBook();
+  const slos = new SloCellStore();
+  const features = new FeatureStore();
+  const gauges = new GaugeStore();
+  const histograms = new HistogramStore();
+  let sweptAt = Number.NEGATIVE_INFINITY;
+
+  const sweep = (now: EpochMs): void => {
+    if (now - sweptAt < SWEEP_EVERY_MS) return;
+    sweptAt = now;
+    slos.forgetFeeders(book.forgetSilent(now));
+    gauges.forgetBefore(now - GAUGE_KEPT_MS);
+    for (const store of [slos, features, histograms]) store.releaseExpired(now);
+  };
+
+  return {
+    heard(balancer, resource, newestAt, receivedAt) {
+      book.heard(balancer, factsOf(resource), newestAt, receivedAt);
+      slos.forgetWatermarks();
+      sweep(receivedAt);
+    },
+    replaceSlos: (next) => slos.replace(next),
+
+    group: (slo, labels) => slos.group(slo, labels),
+    feature: (name, labels) => features.counter(name, labels),
+    gauge: (name, labels, source) => gauges.cell(name, labels, source),
+    histogram: (metric, labels) => histograms.cell(metric, labels),
+    balancer: (id) => book.record(id),
+    addFeeder: (group, balancer) => slos.addFeeder(group, balancer),
+    resetSeriesCounts: () => book.resetSeriesCounts(),
+
+    groups: () => slos.groups(),
+    feed: (group, now) => slos.feed(group, now),
+    features: (name) => features.series(name),
+    gauges: (name, now) => gauges.readings(name, now, book),
+    histograms: (metric) => histograms.series(metric),
+    balancers: (now) => book.known(now).map((record) => record.toState(now)),
+    watermark(now) {
+      const known = book.known(now);
+      const fresh = known.filter((record) => !record.isStale(now));
+      const at = newestPointAt(fresh.length > 0 ? fresh : known);
+      return at === null ? null : floorToStep(at);
+    },
+
+    snapshot: () => ({
+      balancers: book.snapshot(),
+      groups: slos.snapshot(),
+      features: features.snapshot(),
+      gauges: gauges.snapshot(),
+      histograms: histograms.snapshot(),
+    }),
+    restore(state) {
+      book.restore(state.balancers);
+      slos.restore(state.groups, (id) => book.record(id));
+      features.restore(state.features);
+      gauges.restore(state.gauges);
+      histograms.restore(state.histograms);
+    },
+  };
+}

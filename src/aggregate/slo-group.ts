@@ -1,0 +1,118 @@
+import { type EpochMs, epochMs } from '../base/units.ts';
+import { type Labels, labelsKey } from '../model/labels.ts';
+import type { Slo } from '../slo/slo.ts';
+import type { BalancerRecord } from './balancer-record.ts';
+import { planRange } from './range-plan.ts';
+import { type RingState, SLO_LEVELS, StepRing } from './step-ring.ts';
+import { type GroupView, STEP_MS, type WindowSums } from './view.ts';
+
+/** Stable over restarts. Another query is another generation, and so another group. */
+export const groupKey = (slo: Slo, labels: Labels): string => `${slo.id}@${slo.generation}${labelsKey(labels)}`;
+
+/** A group as plain data. */
+export interface GroupState {
+  readonly slo: string;
+  readonly generation: string;
+  readonly labels: readonly (readonly [string, string])[];
+  readonly firstDataAt: number | null;
+  /** Ids of the balancers that have fed it. */
+  readonly feeders: readonly string[];
+  readonly part: RingState;
+  readonly total: RingState;
+}
+
+/** Counts one role of a group, and tells the group since when it has data. */
+export class GroupCounter {
+  readonly ring = new StepRing(SLO_LEVELS);
+  readonly #group: SloGroup;
+
+  constructor(group: SloGroup) {
+    this.#group = group;
+  }
+
+  /** As CounterCell. An amount of 0 counts nothing but shows that there is data. */
+  add(from: EpochMs, to: EpochMs, amount: number): void {
+    if (!Number.isFinite(amount)) return;
+    const lost = this.ring.add(from, to, amount);
+    if (lost === 0 || lost !== amount) this.#group.noteData(from, to);
+  }
+}
+
+/** One group of one SLO. `part` counts the good or the bad events, as the indicator says. */
+export class SloGroup implements GroupView {
+  /** Replaced when labels, target or policy are edited; the query stays the same. */
+  slo: Slo;
+  readonly labels: Labels;
+  readonly key: string;
+  readonly part: GroupCounter;
+  readonly total: GroupCounter;
+  /** Balancers with a series that is bound to this group. */
+  readonly feeders = new Set<BalancerRecord>();
+  #firstDataAt = Number.POSITIVE_INFINITY;
+
+  constructor(slo: Slo, labels: Labels) {
+    this.slo = slo;
+    this.labels = labels;
+    this.key = groupKey(slo, labels);
+    this.part = new GroupCounter(this);
+    this.total = new GroupCounter(this);
+  }
+
+  get firstDataAt(): EpochMs | null {
+    return Number.isFinite(this.#firstDataAt) ? epochMs(this.#firstDataAt) : null;
+  }
+
+  get lastEventAt(): EpochMs | null {
+    const at = this.#newestAt();
+    return Number.isFinite(at) ? epochMs(at) : null;
+  }
+
+  /** Bad and total over the same steps: both roles are read by one plan. */
+  range(from: EpochMs, to: EpochMs): WindowSums {
+    const plan = planRange(SLO_LEVELS, this.#newestAt(), from, to);
+    const total = this.total.ring.sum(plan);
+    const part = this.part.ring.sum(plan);
+    const { indicator } = this.slo;
+    const countsBad = indicator.kind === 'events' && indicator.counts === 'bad';
+    return {
+      bad: countsBad ? part : total - part,
+      total,
+      from: epochMs(plan.from),
+      to: epochMs(plan.to),
+      inconsistent: part < 0 || total < 0 || part > total,
+    };
+  }
+
+  /** Data over (from, to] begins with the step that holds its start. */
+  noteData(from: number, to: number): void {
+    const end = Math.ceil(to / STEP_MS) * STEP_MS;
+    const start = from < to ? Math.floor(from / STEP_MS) * STEP_MS : end - STEP_MS;
+    if (start < this.#firstDataAt) this.#firstDataAt = start;
+  }
+
+  byteLength(): number {
+    return this.part.ring.byteLength() + this.total.ring.byteLength();
+  }
+
+  snapshot(): GroupState {
+    return {
+      slo: this.slo.id,
+      generation: this.slo.generation,
+      labels: [...this.labels],
+      firstDataAt: this.firstDataAt,
+      feeders: [...this.feeders].map(({ id }) => id),
+      part: this.part.ring.snapshot(),
+      total: this.total.ring.snapshot(),
+    };
+  }
+
+  restore(state: GroupState): void {
+    this.#firstDataAt = state.firstDataAt ?? Number.POSITIVE_INFINITY;
+    this.part.ring.restore(state.part);
+    this.total.ring.restore(state.total);
+  }
+
+  #newestAt(): number {
+    return Math.max(this.part.ring.newestAt, this.total.ring.newestAt);
+  }
+}

@@ -1,0 +1,157 @@
+import { CountLevel, type LevelSpec, type LevelState } from './count-level.ts';
+import { planRange, type RangePlan } from './range-plan.ts';
+import { type RunSink, spread } from './spread.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const level = (stepMs: number, keptMs: number): LevelSpec => ({ stepMs, steps: keptMs / stepMs });
+
+/** Levels of SLO events (design section 12). */
+export const SLO_LEVELS: readonly LevelSpec[] = [
+  level(10_000, 7 * HOUR_MS),
+  level(60_000, 75 * HOUR_MS),
+  level(300_000, 36 * DAY_MS),
+];
+/** Levels of what detectors read. */
+export const FEATURE_LEVELS: readonly LevelSpec[] = [level(10_000, 7 * HOUR_MS), level(300_000, 8 * DAY_MS)];
+/** Levels of one bucket of a stage histogram. */
+export const HISTOGRAM_LEVELS: readonly LevelSpec[] = [level(60_000, 3 * HOUR_MS), level(300_000, 8 * DAY_MS)];
+
+/** A ring as plain data; typed arrays are copies. */
+export interface RingState {
+  readonly newest: number;
+  readonly pending: number;
+  readonly previous: number;
+  readonly levels: readonly LevelState[];
+}
+
+/**
+ * Whole event counts per step at several resolutions. Times are milliseconds since the epoch; time T belongs to the step
+ * (start, end] with end = ceil(T / step) * step. The newest step and the one before it, where nearly all additions land,
+ * collect in two fields and reach the levels when time moves on. Sums are exact at every level. Times before the epoch are
+ * not kept.
+ */
+export class StepRing implements RunSink {
+  readonly specs: readonly LevelSpec[];
+  readonly #stepMs: number;
+  readonly #levels: readonly CountLevel[];
+  #newest = Number.NEGATIVE_INFINITY;
+  #pending = 0;
+  #previous = 0;
+  #lost = 0;
+
+  /** `specs` finest first; each step a multiple of the one before it. */
+  constructor(specs: readonly LevelSpec[]) {
+    this.specs = specs;
+    this.#levels = specs.map((spec) => new CountLevel(spec));
+    this.#stepMs = (specs[0] as LevelSpec).stepMs;
+  }
+
+  /** End of the newest step that was added to; -Infinity before the first addition. */
+  get newestAt(): number {
+    return this.#newest * this.#stepMs;
+  }
+
+  /** Adds a whole amount over (from, to] as `spread` does. Returns what was too old to keep, 0 normally. */
+  add(from: number, to: number, amount: number): number {
+    this.#lost = 0;
+    spread(this.#stepMs, from, to, amount, this);
+    return this.#lost;
+  }
+
+  addRun(first: number, last: number, each: number): void {
+    if (last > this.#newest) this.#moveOn(last);
+    if (first === last) {
+      if (last === this.#newest) this.#pending += each;
+      else if (last === this.#newest - 1) this.#previous += each;
+      else this.#addOlder(last, last, each);
+      return;
+    }
+    this.#addOlder(first, last, each);
+  }
+
+  /** Events over (from, to], edges as `planRange` finds them. */
+  range(from: number, to: number): number {
+    return this.sum(planRange(this.specs, this.newestAt, from, to));
+  }
+
+  /** Events of a plan made for this ring's levels, perhaps for a newer newest step than its own. */
+  sum(plan: RangePlan): number {
+    let total = 0;
+    for (const { level: index, first, last } of plan.segments) {
+      total += (this.#levels[index] as CountLevel).sum(first, last);
+    }
+    if (this.#pending !== 0 && this.#covers(plan, this.#newest)) total += this.#pending;
+    if (this.#previous !== 0 && this.#covers(plan, this.#newest - 1)) total += this.#previous;
+    return total;
+  }
+
+  byteLength(): number {
+    return this.#levels.reduce((total, one) => total + one.byteLength(), 0);
+  }
+
+  /** Gives memory back when everything in the ring is older than what it keeps at `now`. */
+  releaseIfExpired(now: number): void {
+    const coarsest = this.specs[this.specs.length - 1] as LevelSpec;
+    if (this.newestAt > now - (coarsest.steps + 1) * coarsest.stepMs) return;
+    for (const one of this.#levels) one.release();
+    this.#pending = this.#previous = 0;
+  }
+
+  snapshot(): RingState {
+    const { newest, pending, previous } = this.#fields();
+    return { newest, pending, previous, levels: this.#levels.map((one) => one.snapshot()) };
+  }
+
+  /** Goes on exactly where the snapshot was taken; the levels must be the same. */
+  restore(state: RingState): void {
+    this.#newest = state.newest;
+    this.#pending = state.pending;
+    this.#previous = state.previous;
+    this.#levels.forEach((one, index) => {
+      const saved = state.levels[index];
+      if (saved !== undefined) one.restore(saved);
+    });
+  }
+
+  #covers(plan: RangePlan, step: number): boolean {
+    const end = step * this.#stepMs;
+    return end > plan.from && end <= plan.to;
+  }
+
+  /** Makes `step` the newest: what was pending goes to the levels, the last newest becomes the previous where adjacent. */
+  #moveOn(step: number): void {
+    const adjacent = step === this.#newest + 1;
+    const { previous, pending, newest, lost } = this.#fields();
+    this.#newest = step;
+    this.#previous = adjacent ? pending : 0;
+    this.#pending = 0;
+    if (previous !== 0) this.#addOlder(newest - 1, newest - 1, previous);
+    if (!adjacent && pending !== 0) this.#addOlder(newest, newest, pending);
+    // What ages out here was kept in its time.
+    this.#lost = lost;
+  }
+
+  #fields() {
+    return { newest: this.#newest, pending: this.#pending, previous: this.#previous, lost: this.#lost };
+  }
+
+  /** Straight into the levels: per level the steps that it still holds. */
+  #addOlder(first: number, last: number, each: number): void {
+    let kept = last + 1;
+    for (const one of this.#levels) {
+      const ratio = one.stepMs / this.#stepMs;
+      const oldest = Math.ceil(this.#newest / ratio) - one.steps + 1;
+      const start = Math.max(first, (oldest - 1) * ratio + 1, 0);
+      kept = Math.min(kept, start);
+      for (let from = start; from <= last; ) {
+        const step = Math.ceil(from / ratio);
+        const to = Math.min(last, step * ratio);
+        one.add(step, (to - from + 1) * each);
+        from = to + 1;
+      }
+    }
+    this.#lost += (Math.min(kept, last + 1) - first) * each;
+  }
+}

@@ -1,0 +1,90 @@
+import { ATTRIBUTE } from '../../model/conventions.ts';
+import { type Labels, labelsOf } from '../../model/labels.ts';
+import type { Attributes, SeriesDescription } from '../binding.ts';
+
+/** What of a point feeds the canonical series: a number's value, a histogram's count, or its buckets. */
+export type Takes = 'value' | 'count' | 'buckets';
+
+/** How well a series stands for what its canonical name promises. */
+export type Fidelity = 'exact' | 'includes_tls' | 'includes_queue_and_retries' | 'whole_response' | 'proxy_signal';
+
+/** A canonical series that a received series feeds, `weight` times. */
+export interface CanonicalSeries {
+  readonly metric: string;
+  /** Canonical attributes as text, those of the resource included where the vocabulary names them. */
+  readonly attributes: Labels;
+  readonly takes: Takes;
+  readonly weight: number;
+  /** Factor from the received unit to seconds; 1 for what is no time. */
+  readonly toSeconds: number;
+  readonly fidelity: Fidelity;
+}
+
+export interface ProfileOptions {
+  /** Clusters that serve the balancer itself (telemetry, control plane): left out of everything. Anchored patterns. */
+  readonly ignoredClusters: readonly string[];
+}
+
+/**
+ * Translates one vocabulary. Decides by the description alone, so that the order of arrival cannot matter.
+ * null = not of this profile; an empty list = known, and left out on purpose (repeated elsewhere, or the balancer's own).
+ */
+export interface Profile {
+  readonly name: string;
+  /** What the balancer is, where the vocabulary tells; null where many senders share it. */
+  readonly flavor: string | null;
+  translate(description: SeriesDescription, options: ProfileOptions): readonly CanonicalSeries[] | null;
+}
+
+/** Resource attributes that canonical series carry: the vocabulary's own, and where the balancer runs. */
+const CARRIED = /^(service|cloud|deployment|k8s|host|lb)\./;
+
+export const textOf = (attributes: Attributes, name: string): string | undefined => attributes.get(name)?.text;
+
+export type Pairs = Iterable<readonly [string, string | undefined]>;
+
+/**
+ * The given attributes over what the resource says; undefined values are left out. `service.instance.id` is the resolved
+ * balancer where the resource has none.
+ */
+export function canonicalAttributes(description: SeriesDescription, own: Pairs): Labels {
+  const pairs: [string, string][] = [[ATTRIBUTE.instance, description.balancer]];
+  for (const [name, { text }] of description.resource) if (CARRIED.test(name)) pairs.push([name, text]);
+  for (const [name, value] of own) if (value !== undefined) pairs.push([name, value]);
+  return labelsOf(pairs);
+}
+
+/** The point's attributes as text. */
+export const ownPairs = (attributes: Attributes): [string, string][] =>
+  [...attributes].map(([name, { text }]) => [name, text]);
+
+/** `2xx` for 204; `none` for what is no HTTP status. */
+export function responseClass(status: string | undefined): string {
+  return status !== undefined && /^[1-5]\d\d$/.test(status) ? `${status.charAt(0)}xx` : 'none';
+}
+
+export const isHistogram = ({ kind }: SeriesDescription): boolean =>
+  kind === 'histogram' || kind === 'exponential_histogram';
+
+/** A sum that only grows. Anything else is a level, whatever its name says. */
+export const isCounter = ({ kind, monotonic }: SeriesDescription): boolean => kind === 'sum' && monotonic;
+
+export const isLevel = ({ kind, monotonic }: SeriesDescription): boolean =>
+  kind === 'gauge' || (kind === 'sum' && !monotonic);
+
+/** Factor to seconds of a declared unit; 1 for anything that is not a time. */
+export function secondsPerUnit(unit: string): number {
+  switch (unit) {
+    case 'ms':
+      return 1e-3;
+    case 'us':
+    case 'µs':
+      return 1e-6;
+    case 'ns':
+      return 1e-9;
+    case 'min':
+      return 60;
+    default:
+      return 1;
+  }
+}

@@ -1,0 +1,34 @@
+import type { SeriesDescription } from '../binding.ts';
+import { canonical } from './canonical.ts';
+import { CONTROL_PLANE_CLUSTERS, envoy } from './envoy.ts';
+import type { CanonicalSeries, Profile, ProfileOptions } from './profile.ts';
+import { semconv } from './semconv.ts';
+
+/** The closed list, asked in this order; the first that knows a metric translates it. */
+const PROFILES: readonly Profile[] = [canonical, semconv, envoy];
+
+export const DEFAULT_PROFILE_OPTIONS: ProfileOptions = { ignoredClusters: CONTROL_PLANE_CLUSTERS };
+
+export interface Translation {
+  /** A profile knew the metric, even if it leaves it out on purpose. */
+  readonly understood: boolean;
+  /** What the balancer is, where the metric's vocabulary tells. */
+  readonly flavor: string | null;
+  readonly series: readonly CanonicalSeries[];
+}
+
+const UNKNOWN: Translation = { understood: false, flavor: null, series: [] };
+
+/** What a received series means in the canonical vocabulary. */
+export function translate(
+  description: SeriesDescription,
+  options: ProfileOptions = DEFAULT_PROFILE_OPTIONS,
+): Translation {
+  for (const profile of PROFILES) {
+    const series = profile.translate(description, options);
+    if (series === null) continue;
+    const flavor = profile.flavor ?? series[0]?.attributes.get('lb.flavor') ?? null;
+    return { understood: true, flavor, series };
+  }
+  return UNKNOWN;
+}

@@ -1,0 +1,357 @@
+import type {
+  AlertView,
+  BalancerView,
+  CommandOutcome,
+  Commands,
+  ExhaustionView,
+  GroupViewOut,
+  Health,
+  IncidentDetailView,
+  IncidentView,
+  LabelObject,
+  Queries,
+  SloView,
+} from '../../src/model/views.ts';
+
+/**
+ * A read and write side with the content of one bad night: a host of checkout fails fast, its SLO burns, one incident is open,
+ * one is resolved. For tests of API and pages; labels include what HTML and JSON must survive.
+ */
+export const FAKE_NOW = '2026-03-01T03:42:10.000Z';
+
+/** Labels as the engine gives them: without a prototype, so that any name is an ordinary one. */
+export function labelObject(entries: readonly (readonly [string, string])[]): LabelObject {
+  const object = Object.create(null) as Record<string, string>;
+  for (const [name, value] of entries) object[name] = value;
+  return object;
+}
+
+export const FAKE_EXHAUSTION: ExhaustionView = {
+  exhausted: false,
+  seconds: 111_600,
+  low: 97_200,
+  high: 129_600.5,
+  paceSeconds: 123_428.571,
+  recoversAt: null,
+};
+
+const QUIET: ExhaustionView = {
+  exhausted: false,
+  seconds: null,
+  low: null,
+  high: null,
+  paceSeconds: null,
+  recoversAt: null,
+};
+
+const GONE: ExhaustionView = {
+  exhausted: true,
+  seconds: 0,
+  low: 0,
+  high: 0,
+  paceSeconds: 3_600,
+  recoversAt: '2026-03-02T01:00:00.000Z',
+};
+
+const burn = (rates: readonly (number | null)[]): Record<string, number | null> =>
+  Object.fromEntries(['5m', '30m', '1h', '2h', '6h', '1d', '3d'].map((name, index) => [name, rates[index] ?? null]));
+
+const BURNING: GroupViewOut = {
+  labels: labelObject([['lb.upstream.cluster', 'checkout']]),
+  state: 'measured',
+  coverage: 0.9993,
+  good: 52_300_117,
+  bad: 41_002,
+  total: 52_341_119,
+  sli: 0.9992166388,
+  budgetRemaining: 0.2166,
+  burn: burn([21.4, 21, 18.02, 9.1, 3.2, 0.9, 1e-9]),
+  exhaustion: FAKE_EXHAUSTION,
+  tier: '50h',
+  tiersHolding: ['50h', '5d'],
+  severity: 'page',
+};
+
+const CALM: GroupViewOut = {
+  ...BURNING,
+  labels: labelObject([['lb.upstream.cluster', 'search & <b>find</b>']]),
+  bad: 0,
+  sli: 1,
+  budgetRemaining: 1,
+  burn: burn([0, 0, 0, 0, 0, 0, 0]),
+  exhaustion: QUIET,
+  tier: null,
+  tiersHolding: [],
+  severity: null,
+};
+
+const SILENT: GroupViewOut = {
+  ...CALM,
+  labels: labelObject([
+    ['__proto__', 'polluted'],
+    ['constructor', 'x"y\\z\n'],
+    ['lb.upstream.cluster', ''],
+  ]),
+  state: 'no_data',
+  coverage: 0,
+  good: 0,
+  total: 0,
+  sli: null,
+  budgetRemaining: null,
+  burn: burn([]),
+};
+
+const OVERSPENT: GroupViewOut = { ...BURNING, labels: labelObject([]), budgetRemaining: -1.5, exhaustion: GONE };
+
+export const FAKE_SLOS: readonly SloView[] = [
+  {
+    id: 'checkout-availability',
+    service: 'checkout',
+    displayName: 'Checkout answers without server errors',
+    objective: '0.999',
+    window: '30d',
+    rolling: true,
+    labels: labelObject([['team', 'edge']]),
+    groups: [BURNING, CALM, SILENT],
+  },
+  {
+    id: 'checkout-latency:p99 / 300 ms',
+    service: 'checkout',
+    displayName: 'Checkout answers within 300 ms',
+    objective: '0.99',
+    window: '4w',
+    rolling: false,
+    labels: labelObject([]),
+    groups: [OVERSPENT],
+  },
+];
+
+const BURN_ALERT: AlertView = {
+  key: 'ErrorBudgetBurn{"lb.upstream.cluster"="checkout","slo"="checkout-availability"}',
+  name: 'ErrorBudgetBurn',
+  state: 'firing',
+  severity: 'page',
+  tier: '50h',
+  tiersHolding: ['50h', '5d'],
+  labels: labelObject([
+    ['__proto__', 'x'],
+    ['lb.upstream.cluster', 'checkout'],
+    ['slo', 'checkout-availability'],
+    ['team', 'edge'],
+  ]),
+  since: '2026-03-01T03:00:10.000Z',
+  owner: 'edge',
+  summary: 'checkout-availability: budget gone in 31 h. Errors 2.1 % for 42 min.',
+  runbook: 'ErrorBudgetBurn',
+  evidence: [
+    { name: 'error_ratio', value: 0.021, unit: '1', text: 'errors 2.1 % over 1 h' },
+    { name: 'confirmed', value: true, unit: null, text: 'both windows burn' },
+  ],
+  exhaustion: FAKE_EXHAUSTION,
+  budgetRemaining: 0.2166,
+  incident: 41,
+};
+
+const EJECTION_ALERT: AlertView = {
+  key: 'HostEjections{"cluster"="checkout"}',
+  name: 'HostEjections',
+  state: 'firing',
+  severity: 'ticket',
+  tier: null,
+  tiersHolding: [],
+  labels: labelObject([['cluster', 'checkout']]),
+  since: '2026-03-01T02:59:40.000Z',
+  owner: 'service',
+  summary: 'Host 10.0.3.7 of checkout was ejected in 3 rounds within 5 min.',
+  runbook: 'HostEjections',
+  evidence: [
+    { name: 'host', value: '10.0.3.7', unit: null, text: 'host <10.0.3.7>, zone b' },
+    { name: 'rounds', value: 3, unit: '{round}', text: '3 rounds' },
+    { name: 'cap', value: null, unit: null, text: 'cap unknown' },
+  ],
+  exhaustion: null,
+  budgetRemaining: null,
+  incident: 41,
+};
+
+export const FAKE_ALERTS: readonly AlertView[] = [BURN_ALERT, EJECTION_ALERT];
+
+const OPEN: IncidentDetailView = {
+  id: 41,
+  episode: 1,
+  state: 'open',
+  severity: 'page',
+  tier: '50h',
+  title: 'HostEjections in checkout explains ErrorBudgetBurn',
+  lead: EJECTION_ALERT,
+  alerts: ['ErrorBudgetBurn', 'HostEjections'],
+  runbook: 'HostEjections',
+  runbookUrl: 'http://127.0.0.1:8080/runbooks/HostEjections',
+  openedAt: '2026-03-01T02:59:40.000Z',
+  changedAt: '2026-03-01T03:00:10.000Z',
+  resolvedAt: null,
+  acknowledgedBy: null,
+  acknowledgementLapsesAt: null,
+  snoozedUntil: null,
+  previous: 40,
+  members: [
+    { alert: EJECTION_ALERT, joinedAt: '2026-03-01T02:59:40.000Z', resolvedAt: null, reason: 'first alert' },
+    {
+      alert: BURN_ALERT,
+      joinedAt: '2026-03-01T03:00:10.000Z',
+      resolvedAt: null,
+      reason: 'HostEjections explains ErrorBudgetBurn in cluster checkout, 30 s apart',
+    },
+  ],
+  timeline: [
+    {
+      seq: 1,
+      episode: 1,
+      at: '2026-03-01T02:59:40.000Z',
+      change: 'opened',
+      by: 'slowburn',
+      reason: 'first alert: HostEjections',
+    },
+    {
+      seq: 2,
+      episode: 1,
+      at: '2026-03-01T03:00:10.000Z',
+      change: 'escalated',
+      by: 'slowburn',
+      reason: 'ErrorBudgetBurn pages',
+    },
+  ],
+  sends: [
+    {
+      eventId: '41-1-2-oncall',
+      episode: 1,
+      receiver: 'oncall',
+      reason: 'escalated',
+      at: '2026-03-01T03:00:10.000Z',
+      state: 'pending',
+      attempts: 2,
+      deliveredAt: null,
+      lastError: '503 Service Unavailable',
+    },
+    {
+      eventId: '41-1-1-tickets',
+      episode: 1,
+      receiver: 'tickets',
+      reason: 'opened',
+      at: '2026-03-01T02:59:40.000Z',
+      state: 'delivered',
+      attempts: 1,
+      deliveredAt: '2026-03-01T02:59:40.210Z',
+      lastError: null,
+    },
+  ],
+};
+
+const RESOLVED: IncidentDetailView = {
+  ...OPEN,
+  id: 40,
+  episode: 2,
+  state: 'resolved',
+  severity: 'ticket',
+  tier: null,
+  title: 'UpstreamErrors in <search>',
+  alerts: ['HostEjections'],
+  openedAt: '2026-02-27T10:00:00.000Z',
+  changedAt: '2026-02-27T11:00:00.000Z',
+  resolvedAt: '2026-02-27T11:00:00.000Z',
+  acknowledgedBy: 'ana',
+  previous: null,
+  members: OPEN.members.slice(0, 1),
+  sends: [],
+};
+
+export const FAKE_INCIDENTS: readonly IncidentDetailView[] = [OPEN, RESOLVED];
+
+export const FAKE_FLEET: readonly BalancerView[] = [
+  {
+    id: 'envoy-a-1',
+    flavor: 'envoy',
+    version: '1.35.0',
+    zone: 'a',
+    lastSeen: '2026-03-01T03:42:05.000Z',
+    intervalSeconds: 10,
+    stale: false,
+    clusters: ['checkout', 'search'],
+    seriesCount: 1200,
+    metricsUnderstood: ['cluster.upstream_rq', 'cluster.upstream_rq_time'],
+    metricsIgnored: ['server.uptime'],
+  },
+  {
+    id: 'haproxy <b>',
+    flavor: 'haproxy',
+    version: null,
+    zone: null,
+    lastSeen: '2026-03-01T03:20:00.000Z',
+    intervalSeconds: 14.5,
+    stale: true,
+    clusters: [],
+    seriesCount: 0,
+    metricsUnderstood: [],
+    metricsIgnored: [],
+  },
+];
+
+export const FAKE_RUNBOOKS: Readonly<Record<string, string>> = {
+  ErrorBudgetBurn: '# ErrorBudgetBurn\n\n## Meaning\n\nThe budget <script>alert(1)</script> is burning.\n',
+  HostEjections:
+    '# HostEjections\n\n## Diagnosis\n\n1. Which hosts? See [the burn](ErrorBudgetBurn.md#meaning).\n\n## Mitigation\n\nDrain it.\n',
+};
+
+/** What an incident looks like in a list. */
+export function incidentSummary(incident: IncidentDetailView): IncidentView {
+  const { members: _members, timeline: _timeline, sends: _sends, ...summary } = incident;
+  return summary;
+}
+
+/** The fake read side; `over` replaces single queries. */
+export function createFakeQueries(over: Partial<Queries> = {}): Queries {
+  const health: Health = { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] };
+  return {
+    slos: () => FAKE_SLOS,
+    slo: (id) => FAKE_SLOS.find((slo) => slo.id === id) ?? null,
+    alerts: () => FAKE_ALERTS,
+    incidents({ state, cursor, limit }) {
+      const fits = (incident: IncidentDetailView): boolean =>
+        state === null || incident.state === state || (state === 'active' && incident.state !== 'resolved');
+      const behind = FAKE_INCIDENTS.filter(fits).filter(({ id }) => cursor === null || id < Number(cursor));
+      const items = behind.slice(0, limit).map(incidentSummary);
+      return { items, next: behind.length > limit ? String(items.at(-1)?.id) : null };
+    },
+    incident: (id) => FAKE_INCIDENTS.find((incident) => incident.id === id) ?? null,
+    fleet: () => FAKE_FLEET,
+    health: () => health,
+    runbook: (name) => FAKE_RUNBOOKS[name] ?? null,
+    runbookNames: () => Object.keys(FAKE_RUNBOOKS),
+    now: () => FAKE_NOW,
+    ...over,
+  };
+}
+
+export type FakeAction = Parameters<Commands['act']>[1] & { readonly incident: number };
+
+/** The fake write side: keeps what it was told, answers `done`, or `conflict` for what is resolved, or `outcome`. */
+export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutcome): {
+  readonly commands: Commands;
+  readonly acted: FakeAction[];
+} {
+  const acted: FakeAction[] = [];
+  const commands: Commands = {
+    act(id, action) {
+      const told = { ...action, incident: id };
+      acted.push(told);
+      if (outcome !== undefined) return outcome(told);
+      const incident = FAKE_INCIDENTS.find((one) => one.id === id);
+      if (incident === undefined) return { kind: 'not_found' };
+      if (incident.state === 'resolved' && action.kind !== 'note' && action.kind !== 'reopen') {
+        return { kind: 'conflict', message: `incident ${id} is resolved; reopen it first` };
+      }
+      return { kind: 'done', incident };
+    },
+  };
+  return { commands, acted };
+}
