@@ -25,7 +25,7 @@ function install() {
   process.stderr.write(
     'slowburn: installing packages (npm ci). The first time better-sqlite3 may compile for about two minutes.\n',
   );
-  const args = ['ci', '--include=dev', '--no-audit', '--no-fund', '--foreground-scripts'];
+  const args = ['ci', '--include=dev', '--no-audit', '--no-fund'];
   if (!run('npm', args) && !run('npm', args)) {
     fail('npm ci failed twice; its messages are above. It needs the npm registry, python3, make and g++.');
   }

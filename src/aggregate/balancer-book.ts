@@ -69,8 +69,8 @@ export function newestPointAt(records: Iterable<BalancerRecord>): EpochMs | null
 }
 
 /**
- * Where alert windows of what these balancers feed end: the oldest newest-point time of those that are not left out; where
- * all are, the newest of any. Floored to a 10 s step edge. Null where none was ever heard.
+ * Where alert windows of what these balancers feed end: the oldest newest-point time of those that are not left out;
+ * where all are, the newest of any. Floored to a 10 s step edge. Null where none was ever heard.
  */
 export function watermarkOf(records: Iterable<BalancerRecord>, now: EpochMs): EpochMs | null {
   let oldest = Number.POSITIVE_INFINITY;

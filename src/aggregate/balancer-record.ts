@@ -23,7 +23,9 @@ export interface BalancerFacts {
   readonly version: string | null;
 }
 
-/** A record as plain data. Which SLOs it feeds stands with their groups; series are counted when they are bound again. */
+/**
+ * A record as plain data. Which SLOs it feeds stands with their groups; series are counted when they are bound again.
+ */
 export interface BalancerRecordState {
   readonly id: string;
   readonly zone: string | null;
@@ -39,7 +41,9 @@ export interface BalancerRecordState {
   readonly ignored: readonly string[];
 }
 
-/** One balancer: when it was heard, how often it pushes, and what it feeds. Freshness is judged here (design section 8). */
+/**
+ * One balancer: when it was heard, how often it pushes, and what it feeds. Freshness is judged here (design section 8).
+ */
 export class BalancerRecord {
   readonly id: string;
   zone: string | null = null;

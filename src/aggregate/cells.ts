@@ -2,8 +2,8 @@ import { DAY, type EpochMs, HOUR } from '../base/units.ts';
 import type { Labels } from '../model/labels.ts';
 import type { Slo } from '../slo/slo.ts';
 import { BalancerBook, floorToStep, newestPointAt } from './balancer-book.ts';
-import type { BalancerRecord, BalancerRecordState } from './balancer-record.ts';
 import { type AttributeTexts, factsOf } from './balancer-facts.ts';
+import type { BalancerRecord, BalancerRecordState } from './balancer-record.ts';
 import { type FeatureCounter, type FeatureState, FeatureStore } from './feature-cells.ts';
 import type { FeatureName, FeatureView, GaugeName } from './features.ts';
 import { type GaugeState, GaugeStore, type GaugeTarget } from './gauge-cells.ts';
@@ -51,7 +51,10 @@ export interface Aggregate extends SloCells, FeatureView, CellSource {
   /** Histograms of a stage or of whole requests, labelled {cluster}. */
   histograms(metric: string): readonly HistogramSeries[];
   snapshot(): AggregateState;
-  /** Takes up a snapshot; afterwards everything goes on exactly as from where it was taken. Call before any series is bound. */
+  /**
+   * Takes up a snapshot; afterwards everything goes on exactly as from where it was taken. Call before any series is
+   * bound.
+   */
   restore(state: AggregateState): void;
 }
 

@@ -13,7 +13,7 @@ export interface LevelState {
   readonly cells: Cells | null;
 }
 
-/** Narrowest first; each holds everything that the one before it holds. */
+/** Narrowest first, of 1, 2, 4 and 8 bytes; each holds everything that the one before it holds. */
 const WIDTHS = [
   { create: (size: number): Cells => new Uint8Array(size), min: 0, max: 0xff },
   { create: (size: number): Cells => new Uint16Array(size), min: 0, max: 0xffff },
@@ -32,9 +32,10 @@ const SPAN = 1 << SPAN_BITS;
 const NOTHING = new Float64Array(0);
 
 /**
- * Counts per step in a ring, with sums over blocks of 32 and spans of 1,024 cells, so that any range costs at most some 140
- * additions. Cells are allocated at the first count and widened (8, 16, 32 bits, double) when one no longer fits. Step numbers
- * grow with time; the slot of a step is its number modulo the ring's size, and slots are valid for (head - steps, head].
+ * Counts per step in a ring, with sums over blocks of 32 and spans of 1,024 cells, so that any range costs at most some
+ * 140 additions. Cells are allocated at the first count and widened (8, 16, 32 bits, double) when one no longer fits.
+ * Step numbers grow with time; the slot of a step is its number modulo the ring's size, and slots are valid for (head -
+ * steps, head].
  */
 export class CountLevel {
   readonly stepMs: number;
@@ -62,7 +63,7 @@ export class CountLevel {
   /** Events of the steps `first` to `last`, both included. Steps that are no longer kept count 0. */
   sum(first: number, last: number): number {
     if (this.#cells === null) return 0;
-    const from = Math.max(first, this.#head - this.steps + 1);
+    const from = Math.max(first, this.#head - this.steps + 1, 0);
     const to = Math.min(last, this.#head);
     if (from > to) return 0;
     const slotFrom = from % this.steps;
@@ -97,9 +98,20 @@ export class CountLevel {
   restore(state: LevelState): void {
     this.release();
     this.#head = state.head;
-    state.cells?.forEach((count, index) => {
-      if (count !== 0) this.#addToSlot(state.offset + index, count);
-    });
+    if (state.cells === null) return;
+    const { BYTES_PER_ELEMENT: bytes } = state.cells;
+    this.#allocate();
+    const cells = this.#use(Math.log2(bytes), null);
+    cells.set(state.cells, state.offset);
+    const end = state.offset + state.cells.length;
+    for (let block = state.offset >> BLOCK_BITS; block << BLOCK_BITS < end; block += 1) {
+      let total = 0;
+      const until = Math.min((block + 1) << BLOCK_BITS, end);
+      for (let slot = block << BLOCK_BITS; slot < until; slot += 1) total += cells[slot] as number;
+      this.#blocks[block] = total;
+      const span = block >> (SPAN_BITS - BLOCK_BITS);
+      this.#spans[span] = (this.#spans[span] as number) + total;
+    }
   }
 
   #addToSlot(slot: number, amount: number): void {

@@ -3,7 +3,10 @@ import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
 import type { BalancerBook } from './balancer-book.ts';
 import type { GaugeName, GaugeReading } from './features.ts';
 
-/** The last value of one series. Several parts of one balancer may add up to one gauge (all hosts less the healthy ones). */
+/**
+ * The last value of one series. Several parts of one balancer may add up to one gauge (all hosts less the healthy
+ * ones).
+ */
 interface Part {
   readonly balancer: string;
   readonly source: string;
@@ -46,15 +49,18 @@ export interface GaugeTarget {
 export class GaugeStore {
   readonly #byName = new Map<GaugeName, Map<string, Gauge>>();
 
-  /** The cell that one series sets; `source` tells the series of one balancer apart and stays the same when it is bound again. */
+  /**
+   * The cell that one series sets; `source` tells the series of one balancer apart and stays the same when it is bound
+   * again.
+   */
   cell(name: GaugeName, labels: Labels, source: string): GaugeTarget {
     const gauge = this.#gauge(name, labels);
     return { set: (at, balancer, value) => gauge.set(at, balancer, source, value) };
   }
 
   /**
-   * Sums per gauge and balancer, never below 0. Parts that the balancer no longer sends, and balancers that are stale, are
-   * left out: a gauge that vanished must not stand still.
+   * Sums per gauge and balancer, never below 0. Parts that the balancer no longer sends, and balancers that are stale,
+   * are left out: a gauge that vanished must not stand still.
    */
   *readings(name: GaugeName, now: EpochMs, book: BalancerBook): Iterable<GaugeReading> {
     const gauges = [...(this.#byName.get(name) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1));

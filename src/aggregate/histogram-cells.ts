@@ -7,7 +7,9 @@ const PER_SECOND = 1e6;
 /** Sets of bounds kept per histogram; balancers of one fleet rarely differ in more than a few. */
 const LAYOUTS_MAX = 8;
 
-/** Counts over a window for one set of bounds (seconds, upper-inclusive); `counts` has one more, for what lies above. */
+/**
+ * Counts over a window for one set of bounds (seconds, upper-inclusive); `counts` has one more, for what lies above.
+ */
 export interface HistogramRange {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];

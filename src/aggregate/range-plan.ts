@@ -7,7 +7,9 @@ export interface Segment {
   readonly last: number;
 }
 
-/** Which steps of which levels make up a window, and the edges that they really cover (milliseconds since the epoch). */
+/**
+ * Which steps of which levels make up a window, and the edges that they really cover (milliseconds since the epoch).
+ */
 export interface RangePlan {
   readonly from: number;
   readonly to: number;
@@ -21,9 +23,10 @@ const oldestEdge = (spec: LevelSpec, newestAt: number): number =>
   (Math.ceil(newestAt / spec.stepMs) - spec.steps) * spec.stepMs;
 
 /**
- * Plans the sum over (from, to]. Levels are given finest first. The finest level that still holds `from` serves the old part,
- * with `from` rounded down to its step; what of `to` is not a whole step of it comes from finer levels. A window older than
- * everything kept begins at the oldest edge. A `to` inside a step of which no finer level knows the parts is rounded down.
+ * Plans the sum over (from, to]. Levels are given finest first. The finest level that still holds `from` serves the old
+ * part, with `from` rounded down to its step; what of `to` is not a whole step of it comes from finer levels. A window
+ * older than everything kept begins at the oldest edge. A `to` inside a step of which no finer level knows the parts is
+ * rounded down.
  */
 export function planRange(levels: readonly LevelSpec[], newestAt: number, from: number, to: number): RangePlan {
   const finest = levels[0] as LevelSpec;

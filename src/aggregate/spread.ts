@@ -7,10 +7,11 @@ export interface RunSink {
 const LONGEST_MS = 9e11;
 
 /**
- * Spreads a whole `amount` over the steps that (from, to] covers, in proportion to the overlap: largest remainder, ties to the
- * latest step, total exact. Step `n` is (`(n-1) * stepMs`, `n * stepMs`]. With `from >= to` all goes to the step that ends at
- * or after `to`. A negative amount is the mirror of the positive one, so that a correction cancels what it corrects. At most
- * four runs are told: the two partial steps at the ends, and the whole steps between them in two amounts. Zeros are not told.
+ * Spreads a whole `amount` over the steps that (from, to] covers, in proportion to the overlap: largest remainder, ties
+ * to the latest step, total exact. Step `n` is (`(n-1) * stepMs`, `n * stepMs`]. With `from >= to` all goes to the step
+ * that ends at or after `to`. A negative amount is the mirror of the positive one, so that a correction cancels what it
+ * corrects. At most four runs are told: the two partial steps at the ends, and the whole steps between them in two
+ * amounts. Zeros are not told.
  */
 export function spread(stepMs: number, from: number, to: number, amount: number, sink: RunSink): void {
   if (amount === 0) return;
@@ -30,6 +31,14 @@ export function spread(stepMs: number, from: number, to: number, amount: number,
   const firstOverlap = first * stepMs - start;
   const lastOverlap = end - (last - 1) * stepMs;
   const firstRest = (rest * firstOverlap) % length;
+  if (last - first === 1) {
+    // The two remainders add up to one event, or there are none: the last step gets it unless the first has the larger.
+    const ofFirst =
+      whole * firstOverlap + (rest * firstOverlap - firstRest) / length + (2 * firstRest > length ? 1 : 0);
+    tell(sink, first, first, sign * ofFirst);
+    tell(sink, last, last, sign * (size - ofFirst));
+    return;
+  }
   const innerRest = (rest * stepMs) % length;
   const lastRest = (rest * lastOverlap) % length;
   const firstShare = whole * firstOverlap + (rest * firstOverlap - firstRest) / length;

@@ -27,10 +27,10 @@ export interface RingState {
 }
 
 /**
- * Whole event counts per step at several resolutions. Times are milliseconds since the epoch; time T belongs to the step
- * (start, end] with end = ceil(T / step) * step. The newest step and the one before it, where nearly all additions land,
- * collect in two fields and reach the levels when time moves on. Sums are exact at every level. Times before the epoch are
- * not kept.
+ * Whole event counts per step at several resolutions. Times are milliseconds since the epoch; time T belongs to the
+ * step (start, end] with end = ceil(T / step) * step. The newest step and the one before it, where nearly all additions
+ * land, collect in two fields and reach the levels when time moves on. Sums are exact at every level. Times before the
+ * epoch are not kept.
  */
 export class StepRing implements RunSink {
   readonly specs: readonly LevelSpec[];
@@ -120,7 +120,9 @@ export class StepRing implements RunSink {
     return end > plan.from && end <= plan.to;
   }
 
-  /** Makes `step` the newest: what was pending goes to the levels, the last newest becomes the previous where adjacent. */
+  /**
+   * Makes `step` the newest: what was pending goes to the levels, the last newest becomes the previous where adjacent.
+   */
   #moveOn(step: number): void {
     const adjacent = step === this.#newest + 1;
     const { previous, pending, newest, lost } = this.#fields();

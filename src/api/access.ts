@@ -21,8 +21,8 @@ export interface AccessControl {
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
 /**
- * Decides by bearer token, or by Basic credentials whose password is the token (so that a browser can ask for it). Without
- * a token for `read` or `operate` nothing is asked for: the service then belongs on a loopback address.
+ * Decides by bearer token, or by Basic credentials whose password is the token (so that a browser can ask for it).
+ * Without a token for `read` or `operate` nothing is asked for: the service then belongs on a loopback address.
  */
 export function createAccessControl(tokens: readonly AccessToken[]): AccessControl {
   const known = tokens.map((token) => ({ ...token, digest: digest(token.value) }));

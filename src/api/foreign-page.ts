@@ -4,12 +4,12 @@ import { isIP } from 'node:net';
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /**
- * Says why a request that changes something comes from a page that is not ours, or null when it does not. Browsers mark such
- * requests with Sec-Fetch-Site or Origin; tools send neither and are let through.
+ * Says why a request that changes something comes from a page that is not ours, or null when it does not. Browsers
+ * mark such requests with Sec-Fetch-Site or Origin; tools send neither and are let through.
  *
- * `trustedHosts` (null = any) are the names under which our own pages may be reached. It matters where no token is asked for:
- * a foreign page whose name was made to resolve to this machine (DNS rebinding) is then same-origin for the browser. Numeric
- * addresses, localhost and names without a dot cannot be taken over that way.
+ * `trustedHosts` (null = any) are the names under which our own pages may be reached. It matters where no token is
+ * asked for: a foreign page whose name was made to resolve to this machine (DNS rebinding) is then same-origin for
+ * the browser. Numeric addresses, localhost and names without a dot cannot be taken over that way.
  */
 export function foreignPage(
   method: string,

@@ -6,8 +6,8 @@ import { sendProblem } from './problem.ts';
 import { OPEN_PATHS } from './routes/health.ts';
 
 /**
- * What every answer says to a browser: only our own scripts and styles, in no frame, types as declared. The referrer policy
- * keeps Origin on our own forms, which `foreignPage` reads.
+ * What every answer says to a browser: only our own scripts and styles, in no frame, types as declared. The referrer
+ * policy keeps Origin on our own forms, which `foreignPage` reads.
  */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':

@@ -33,7 +33,10 @@ const TAGS = [
   { name: 'document', description: 'This document.' },
 ];
 
-/** Adds the named schemas and the plugin that collects the document; before any route. Routes without a tag stay out of it. */
+/**
+ * Adds the named schemas and the plugin that collects the document; before any route. Routes without a tag stay out
+ * of it.
+ */
 export async function prepareOpenapi(app: Api, version: string): Promise<void> {
   for (const schema of SCHEMAS) app.addSchema(schema);
   await app.register(swagger, {
@@ -45,8 +48,8 @@ export async function prepareOpenapi(app: Api, version: string): Promise<void> {
         title: 'slowburn',
         version,
         description:
-          'Error budgets, alerts and incidents of a fleet of load balancers. JSON in camelCase; times RFC 3339 UTC, durations in ' +
-          'seconds, ratios 0 to 1. Failures are problem details (RFC 9457) with a stable code.',
+          'Error budgets, alerts and incidents of a fleet of load balancers. JSON in camelCase; times RFC 3339 UTC, ' +
+          'durations in seconds, ratios 0 to 1. Failures are problem details (RFC 9457) with a stable code.',
       },
       tags: TAGS,
       components: {

@@ -15,8 +15,9 @@ export const listQuery = () =>
   );
 
 /**
- * One page of a list that is held in memory, in the order of its keys. The cursor is the last key of the page before, encoded:
- * an item that comes or goes between two pages moves no other. Throws ProblemError when the cursor is not one.
+ * One page of a list that is held in memory, in the order of its keys. The cursor is the last key of the page before,
+ * encoded: an item that comes or goes between two pages moves no other. Throws ProblemError when the cursor is not
+ * one.
  */
 export function pageOf<T>(
   items: readonly T[],

@@ -17,8 +17,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 /**
- * Renders a runbook. Markup inside the Markdown is shown, not obeyed; links that are neither http(s), mailto nor relative lose
- * their target; `[X](Other.md)` leads to the page of that runbook. Headings get the ids that links to a step use.
+ * Renders a runbook. Markup inside the Markdown is shown, not obeyed; links that are neither http(s), mailto nor
+ * relative lose their target; `[X](Other.md)` leads to the page of that runbook. Headings get the ids that links to a
+ * step use.
  */
 export function renderRunbook(name: string, markdown: string): RunbookPage {
   const marked = new Marked({ gfm: true });

@@ -12,8 +12,8 @@ export const named = (id: string, schema: object): NamedSchema =>
   Type.Unsafe({ ...schema, title: id, $id: id }) as TSchema as NamedSchema;
 
 /**
- * The schema of a view. `properties` must name every field of `View` and no other, or it does not compile: the serialiser
- * writes only what a schema names, so a forgotten field would vanish from the wire.
+ * The schema of a view. `properties` must name every field of `View` and no other, or it does not compile: the
+ * serialiser writes only what a schema names, so a forgotten field would vanish from the wire.
  */
 export function viewSchema<View>(
   id: string,

@@ -40,8 +40,8 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const PATH_PART_LENGTH_MAX = 2048;
 
 /**
- * The HTTP server of API, pages, metrics and health (design section 6), ready to listen. Failures are problem details; what a
- * route returns is written by its schema.
+ * The HTTP server of API, pages, metrics and health (design section 6), ready to listen. Failures are problem
+ * details; what a route returns is written by its schema.
  */
 export async function createApiServer(options: ApiServerOptions): Promise<FastifyInstance> {
   const app = createFastify(options.logger);

@@ -8,12 +8,13 @@ import { createSender } from '../notify/sender.ts';
 import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
 import { createGrpcReceiver } from '../otlp/grpc-receiver.ts';
 import { createHttpReceiver } from '../otlp/http-receiver.ts';
+import { createInflightBytes } from '../otlp/inflight-bytes.ts';
 import { openDataDirectory } from '../store/data-directory.ts';
 import { openIngestLog } from '../store/segment-log.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
 import { createProductMetrics } from '../telemetry/metrics.ts';
 import { createRuntimeMetrics } from '../telemetry/runtime.ts';
-import { registerPages } from '../ui/register.ts';
+import { registerPages, runbookPage } from '../ui/register.ts';
 import { createCommands } from './commands.ts';
 import { createEngine } from './engine.ts';
 import { createHealth } from './health.ts';
@@ -21,6 +22,9 @@ import { createIngest } from './ingest.ts';
 import { createQueries } from './queries.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTickLoop } from './tick-loop.ts';
+
+/** Bodies of all requests being read and applied, over both OTLP ports. */
+const INFLIGHT_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface AppOptions {
   readonly config: ServiceConfig;
@@ -59,11 +63,16 @@ export async function createApp(options: AppOptions): Promise<App> {
   }
 
   async function start(): Promise<App> {
+    let logSync: (bytes: number, appends: number) => void = () => undefined;
     const directory = openDataDirectory(config.dataDir);
     onStop.push(() => directory.release());
     const store = openSqliteStore(directory.incidentsFile);
     onStop.push(() => store.close());
-    const log = await openIngestLog({ directory: directory.logDirectory });
+    const log = await openIngestLog({
+      directory: directory.logDirectory,
+      onSync: (bytes, appends) => logSync(bytes, appends),
+      onDamage: (damage) => logger.warn(damage, 'the ingest log holds bytes that are no record; they are passed over'),
+    });
     onStop.push(() => log.close());
 
     let slos = options.rules.slos;
@@ -81,7 +90,6 @@ export async function createApp(options: AppOptions): Promise<App> {
     const metrics = createProductMetrics({
       version: options.version,
       source: {
-        now: () => clock.now(),
         statuses: () => engine.burn.statuses(),
         firing: () => engine.evaluator.firing(),
         incidents: () => store.listIncidents({ states: ['open', 'acknowledged'], before: null, limit: 1000 }),
@@ -90,6 +98,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         seriesCount: () => engine.series.seriesCount(),
       },
     });
+    logSync = (bytes, appends) => metrics.logSync(bytes, appends);
     const runtime = createRuntimeMetrics({ version: options.version });
     onStop.push(() => runtime.shutdown());
 
@@ -99,6 +108,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       clock,
       random: Math.random,
       onAttempt: (receiver, result) => metrics.notification(receiver, result),
+      onError: (error) => logger.error({ err: error }, 'the outbox could not be read or written; it is tried again'),
     });
     onStop.push(() => sender.stop());
     const loop = createTickLoop({
@@ -138,7 +148,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       tokens: config.tokens,
       logger: false,
       version: options.version,
-      registerPages: (server) => registerPages(server, { queries, commands, version: options.version }),
+      registerPages: (server) => registerPages(server, { queries, commands }),
+      runbookPage: (runbook) => runbookPage(runbook, queries.now()),
+      externalUrl: config.externalUrl,
     });
     await api.listen({ host: httpAddress.host, port: httpAddress.port });
     onStop.push(() => api.close());
@@ -149,6 +161,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       metrics,
       tokens: config.tokens.filter((token) => token.role === 'push'),
       identityHeader: config.identityHeader,
+      inflight: createInflightBytes(INFLIGHT_BYTES_MAX),
+      onError: (error: unknown) =>
+        logger.error({ err: error }, 'a request failed in a way that is a bug; the sender was told to retry'),
     };
     const otlpHttp = createHttpReceiver(receiverOptions);
     const otlpHttpAddress = await otlpHttp.listen(config.listen.otlpHttp);

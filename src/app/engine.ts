@@ -38,7 +38,7 @@ export function createEngine(options: EngineOptions): Engine {
   aggregate.replaceSlos(rules.slos);
   const series = createSeriesIngest({
     binder: createBinder({ slos: rules.slos, aggregate }),
-    balancers: aggregate.balancers,
+    balancers: aggregate,
   });
   const burn = createBurnEngine();
   const evaluator = createEvaluator({
@@ -67,6 +67,7 @@ export function createEngine(options: EngineOptions): Engine {
     evaluator,
     replaceSlos(next) {
       aggregate.replaceSlos(next.slos);
+      aggregate.resetSeriesCounts();
       series.rebind(createBinder({ slos: next.slos, aggregate }));
     },
   };

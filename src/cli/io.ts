@@ -1,5 +1,3 @@
-import type { Problem } from '../config/config.ts';
-
 /** What a command may touch; passed in, so that tests run commands without a process. */
 export interface CommandIo {
   readonly stdout: (text: string) => void;
@@ -17,7 +15,3 @@ export interface CommandIo {
 /** 0 fine, 1 findings or a miss, 2 usage, 3 could not start or I/O. */
 export const EXIT = { fine: 0, findings: 1, usage: 2, failed: 3 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
-
-/** `file:line:col CODE message, how to fix`. */
-export const formatProblem = ({ file, line, column, code, message, fix }: Problem): string =>
-  `${file}:${line}:${column} ${code} ${message}, ${fix}`;

@@ -3,7 +3,8 @@ import { createReplay, type Replay } from '../app/replay.ts';
 import { readReplay } from '../app/replay-input.ts';
 import { formatInstant, parseInstant } from '../base/instant.ts';
 import { loadRules } from '../config/load.ts';
-import { type CommandIo, EXIT, type ExitCode, formatProblem } from './io.ts';
+import { formatProblem } from '../config/report.ts';
+import { type CommandIo, EXIT, type ExitCode } from './io.ts';
 
 const PROGRESS_EVERY_LINES = 2000;
 
@@ -21,6 +22,7 @@ export async function runReplay(
     rulesDir: args.rulesDir === null ? null : resolve(io.cwd, args.rulesDir),
     shippedDir: join(io.packageDir, 'rules'),
     runbooksDir: join(io.packageDir, 'runbooks'),
+    offline: true,
   });
   for (const problem of problems) io.stderr(`${formatProblem(problem)}\n`);
   if (rules === null) return EXIT.failed;

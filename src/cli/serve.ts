@@ -4,8 +4,9 @@ import { systemClock } from '../app/system-clock.ts';
 import { AppError } from '../base/app-error.ts';
 import type { Rules, ServiceConfig } from '../config/config.ts';
 import { loadRules, loadServiceConfig } from '../config/load.ts';
+import { formatProblem } from '../config/report.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import { type CommandIo, EXIT, type ExitCode, formatProblem } from './io.ts';
+import { type CommandIo, EXIT, type ExitCode } from './io.ts';
 
 export interface ServeArgs {
   readonly configPath: string | null;
@@ -67,6 +68,8 @@ function readRules(config: ServiceConfig, io: CommandIo): Rules | null {
     rulesDir: config.rulesDir,
     shippedDir: join(io.packageDir, 'rules'),
     runbooksDir: config.runbooksDir,
+    receivers: config.receivers,
+    env: io.env,
   });
   for (const problem of problems) io.stderr(`${formatProblem(problem)}\n`);
   return rules;

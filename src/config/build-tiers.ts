@@ -1,5 +1,6 @@
 import { type Decimal, decimalDenominator } from '../base/decimal.ts';
-import type { Ms } from '../base/units.ts';
+import { formatDuration } from '../base/duration.ts';
+import { type Ms, ms } from '../base/units.ts';
 import type { Fraction, Tier } from '../slo/slo.ts';
 import type { BuiltPolicy, PolicyData, TierData } from './policies.ts';
 
@@ -19,17 +20,37 @@ function isReachable(factor: Fraction, minBurn: TierData['minBurn'], target: Dec
   return burn.numerator * (one - target.units) <= burn.denominator * one;
 }
 
-/** Joins tiers with an SLO. `fit` leaves out what cannot fire, `strict` makes an error of it. */
+/**
+ * A tier of a shipped policy, whose figures are for 30 days, on another window: pages within a sixth of it at most,
+ * tickets within a third, and the slowest ticket within all of it. Its name follows.
+ */
+function fitTier(tier: TierData, isSlowest: boolean, sloWindow: Ms): TierData {
+  const most = tier.severity === 'page' ? sloWindow / 6 : sloWindow / 3;
+  const exhaustsWithin = ms(isSlowest && tier.severity === 'ticket' ? sloWindow : Math.min(tier.exhaustsWithin, most));
+  return exhaustsWithin === tier.exhaustsWithin
+    ? tier
+    : { ...tier, exhaustsWithin, name: formatDuration(exhaustsWithin) };
+}
+
+/** Joins tiers with an SLO. `fit` adapts them and leaves out what cannot fire, `strict` makes an error of it. */
 export function buildTiers(data: PolicyData, sloWindow: Ms, target: Decimal, mode: 'fit' | 'strict'): BuiltPolicy {
   const tiers: Tier[] = [];
   const left: string[] = [];
-  for (const tier of data.tiers) {
+  for (const written of data.tiers) {
+    const tier = mode === 'fit' ? fitTier(written, written === data.tiers.at(-1), sloWindow) : written;
     const factor = fraction(sloWindow, tier.exhaustsWithin);
-    if (tier.exhaustsWithin > sloWindow) left.push(`tier ${tier.name} is longer than the SLO window`);
-    else if (!isReachable(factor, tier.minBurn, target))
-      left.push(`tier ${tier.name} asks for a burn that a full outage does not reach`);
+    const fault = faultOf(tier, factor, sloWindow, target);
+    if (fault !== undefined) left.push(`tier ${written.name} ${fault}`);
+    else if (tiers.some((other) => other.name === tier.name))
+      left.push(`tier ${written.name} is here another ${tier.name}`);
     else tiers.push({ ...tier, factor });
   }
   if (tiers.length === 0 || (mode === 'strict' && left.length > 0)) return { kind: 'unreachable', reasons: left };
   return { kind: 'policy', policy: { name: data.name, confidence: data.confidence, tiers }, left };
+}
+
+function faultOf(tier: TierData, factor: Fraction, sloWindow: Ms, target: Decimal): string | undefined {
+  if (tier.exhaustsWithin > sloWindow) return 'is longer than the SLO window';
+  if (tier.long >= tier.exhaustsWithin) return 'has a long window in which the whole budget would be gone';
+  return isReachable(factor, tier.minBurn, target) ? undefined : 'asks for a burn that a full outage does not reach';
 }

@@ -1,6 +1,6 @@
+import { median } from '../base/median.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import type { ClusterCounter } from './clusters.ts';
-import { median } from '../base/median.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -23,7 +23,7 @@ export interface Acknowledgement {
 
 /** What has been said about one episode; decides whether anything more needs saying. */
 export interface Announced {
-  /** Severity of the last opening or rising notification; null = nothing sent in this episode. */
+  /** Severity that was last said; null = nothing yet. Kept over a reopening. */
   readonly severity: Severity | null;
   /** When a page was last sent. */
   readonly lastPageAt: EpochMs | null;
@@ -31,6 +31,8 @@ export interface Announced {
   readonly tiers: readonly string[];
   /** Failure domains (`zone=b`, `cluster=checkout`) named in what was sent. */
   readonly domains: readonly string[];
+  /** The episode in which something was last said; 0 = never. Only what was said in an episode is closed at its end. */
+  readonly episode: number;
   /** A `still_burning` page was sent in this episode. */
   readonly stillBurning: boolean;
 }
@@ -39,6 +41,8 @@ export interface Announced {
 export interface Incident {
   readonly id: number;
   readonly episode: number;
+  /** Number of the last entry in its timeline, notifications included. */
+  readonly seq: number;
   readonly state: IncidentState;
   /** Highest among firing members; keeps its last value once all have resolved. */
   readonly severity: Severity;

@@ -32,7 +32,8 @@ class Cursor {
   }
 
   end(limit: number): number {
-    const end = this.at + Number(this.varint(limit));
+    const length = Number(this.varint(limit));
+    const end = this.at + length;
     if (end > limit) throw new UnreadableAttributes('a length reaches beyond its message');
     return end;
   }

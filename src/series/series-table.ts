@@ -2,7 +2,7 @@ import type { EpochMs } from '../base/units.ts';
 import { epochMs } from '../base/units.ts';
 import { KIND_EXPONENTIAL_HISTOGRAM, KIND_GAUGE, KIND_HISTOGRAM, KIND_SUM, type Staging } from '../otlp/staging.ts';
 import type { Attributes, BalancerListener, Binder, PointKind, SeriesDescription, Temporality } from './binding.ts';
-import { attributesKey, balancerOf, decodeAttributes, decodeText } from './identity.ts';
+import { attributesKey, balancerOf, decodeAttributes, decodeText, UnreadableAttributes } from './identity.ts';
 import { LayoutTable } from './layout-table.ts';
 import { ResourceState, Series, type SeriesValues } from './series.ts';
 
@@ -57,19 +57,22 @@ export class SeriesTable {
   begin(staging: Staging, source: { readonly peer: string; readonly identityHeader: string | null }): void {
     this.#heard.clear();
     this.#current = [];
-    for (let index = 0; index < staging.contextCount; index += 1)
-      this.#current.push(this.#context(staging, index, source));
+    for (let index = 0; index < staging.contextCount; index += 1) {
+      try {
+        this.#current.push(this.#context(staging, index, source));
+      } catch (error) {
+        if (!(error instanceof UnreadableAttributes)) throw error;
+        this.#current.push(null);
+      }
+    }
   }
 
   /** The series of a point; made and bound if it is new. Throws UnreadableAttributes. */
   find(staging: Staging, point: number, request: number): Series {
     const metric = staging.pointMetric[point] as number;
     const context = this.#current[staging.metricContext[metric] as number];
-    if (context === null || context === undefined) {
-      // Decoding it again gives the reason.
-      decodeAttributes(staging.bytes, 0, 0, RESOURCE_ATTRIBUTES);
-      throw new Error('BUG: a point without a context');
-    }
+    if (context === null || context === undefined)
+      throw new UnreadableAttributes('the resource or scope cannot be read');
     context.state.begin(request);
     const known = this.#layouts.find(staging, point, context.id);
     if (known !== null) return known.series;

@@ -28,7 +28,10 @@ const escapeValue = (value: string): string =>
 const numberText = (value: number): string =>
   value === Number.POSITIVE_INFINITY ? '+Inf' : value === Number.NEGATIVE_INFINITY ? '-Inf' : String(value);
 
-/** Writes families in the Prometheus text format 0.0.4. A long text is written in turns, so that ingest goes on meanwhile. */
+/**
+ * Writes families in the Prometheus text format 0.0.4. A long text is written in turns, so that ingest goes on
+ * meanwhile.
+ */
 export async function renderFamilies(families: readonly Family[]): Promise<string> {
   const parts: string[] = [];
   let lines = 0;

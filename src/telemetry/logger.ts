@@ -17,8 +17,8 @@ const SECRET_PATHS = [
 ];
 
 /**
- * The log of the service: JSON lines for machines, short lines on a terminal. It goes to standard error, so that standard
- * output stays for results. `level` is one of trace, debug, info, warn, error, fatal, silent.
+ * The log of the service: JSON lines for machines, short lines on a terminal. It goes to standard error, so that
+ * standard output stays for results. `level` is one of trace, debug, info, warn, error, fatal, silent.
  */
 export function createLogger({ level, output }: { level: string; output?: LogOutput }): Logger {
   const target = output ?? process.stderr;

@@ -27,7 +27,7 @@ export interface ProductMetrics extends ReceiverMetrics {
   readonly contentType: string;
   /** One tick has run, or failed. */
   tick(at: EpochMs, durationSeconds: number, failed: boolean): void;
-  /** One attempt to send: `result` is what the receiver's answer meant (`delivered`, `retry`, `rejected`). */
+  /** One attempt to send: `result` is what came of it (`delivered`, `retry`, `dead`). */
   notification(receiver: string, result: string): void;
   /** One sync of the ingest log: the bytes and the appends that shared it. */
   logSync(bytes: number, appends: number): void;
@@ -47,8 +47,9 @@ const OUTCOMES = [
 const DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Counters live in a registry of their own, never in the global one; what describes the present (SLOs, alerts, incidents, the
- * fleet) is read from `source` at each scrape and written without the registry, which would keep series of what has gone.
+ * Counters live in a registry of their own, never in the global one; what describes the present (SLOs, alerts,
+ * incidents, the fleet) is read from `source` at each scrape and written without the registry, which would keep
+ * series of what has gone.
  */
 export function createProductMetrics(options: { version: string; source: MetricsSource }): ProductMetrics {
   const { source } = options;

@@ -13,8 +13,9 @@ export interface RuntimeMetrics {
 }
 
 /**
- * The health of the process itself, measured with OpenTelemetry under the names of its conventions and rendered on demand. It
- * opens no port and sends nothing: exporters that the OTEL_ variables name for metrics, traces or logs stay unused.
+ * The health of the process itself, measured with OpenTelemetry under the names of its conventions and rendered on
+ * demand. It opens no port and sends nothing: exporters that the OTEL_ variables name for metrics, traces or logs
+ * stay unused.
  */
 export function createRuntimeMetrics({ version }: { version: string }): RuntimeMetrics {
   const exporter = new PrometheusExporter({ preventServerStart: true });
@@ -27,7 +28,7 @@ export function createRuntimeMetrics({ version }: { version: string }): RuntimeM
     instrumentations: [],
     textMapPropagator: null,
   });
-  // The registration is global in the API and the first one wins; a second app of one process must not report to the first.
+  // The registration is global and the first one wins; a second app of one process must not report to the first.
   metricsApi.disable();
   sdk.start();
   const provider = metricsApi.getMeterProvider();

@@ -92,7 +92,10 @@ function groupLabels({ slo, labels }: GroupStatus): string {
   return labelText({ slo: slo.id, group: groupText(labels), cluster, zone });
 }
 
-/** `lb.upstream.cluster=checkout,lb.upstream.zone=b`; `,`, `=` and `\` are escaped, so that two groups never look the same. */
+/**
+ * `lb.upstream.cluster=checkout,lb.upstream.zone=b`; `,`, `=` and `\` are escaped, so that two groups never look the
+ * same.
+ */
 function groupText(labels: Labels): string {
   const escaped = (text: string): string => text.replace(/[\\,=]/g, '\\$&');
   return [...labels].map(([name, value]) => `${escaped(name)}=${escaped(value)}`).join(',');

@@ -1,14 +1,10 @@
+import { durationText } from '../model/phrases.ts';
 import type { ExhaustionView, GroupViewOut, LabelObject } from '../model/views.ts';
 
 /** Figures in words, as every page says them. */
 
-/** `27 min`, `31 h`, `12 d`; below two units of the larger, the smaller is used. */
-export function durationWords(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
-}
+/** `27 min`, `31 h`, `12 d`. */
+export const durationWords = (seconds: number): string => durationText(seconds * 1000);
 
 /** A share as per cent with as many digits as it takes to see that it is not 0 or 100. */
 export function percentWords(share: number): string {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Commands, Queries } from '../model/views.ts';
 import { ICON, STYLE } from './assets.ts';
-import { type Html, html } from './html.ts';
+import { type Html, html, trusted } from './html.ts';
 import { layout } from './layout.ts';
 import { fleetPage } from './pages/fleet.ts';
 import { incidentPage } from './pages/incident.ts';
@@ -80,3 +80,10 @@ export function registerPages(
     );
   }
 }
+
+/** Frames a rendered runbook; its body was made safe where it was rendered. */
+export const runbookPage = (runbook: { readonly title: string; readonly body: string }, now: string): string =>
+  layout(
+    { title: runbook.title, path: '/runbooks', now },
+    html`<article class="runbook">${trusted(runbook.body)}</article>`,
+  );

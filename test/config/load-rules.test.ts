@@ -294,6 +294,16 @@ describe('loadRules', () => {
     assert.match(built.left[0] ?? '', /6h/);
   });
 
+  it('fits the shipped tiers to other windows: pages to a sixth, tickets to a third and the whole', () => {
+    const tiers = (window: string) =>
+      loadSlo(sloText({ window, annotations: '{ slowburn/policy: workbook }' })).policy.tiers.map(
+        ({ name, factor }) => `${name} ${Number(factor.numerator) / Number(factor.denominator)}`,
+      );
+    assert.deepEqual(tiers('28d'), ['50h 13.44', '112h 6', '224h 3', '28d 1']);
+    assert.deepEqual(tiers('35d'), ['50h 16.8', '5d 7', '10d 3.5', '35d 1']);
+    assert.deepEqual(tiers('7d'), ['28h 6', '56h 3', '7d 1']);
+  });
+
   it('resolves receivers, secrets and routes of routes.yaml', () => {
     folder.write({
       'secret.txt': 'tell nobody\n',

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { formatDuration } from '../../src/base/duration.ts';
+import { ms } from '../../src/base/units.ts';
 import type { Rules } from '../../src/config/config.ts';
 import { DETECTOR_THRESHOLDS } from '../../src/config/detector-thresholds.ts';
 import { loadRules } from '../../src/config/load.ts';
@@ -111,6 +113,40 @@ describe('the shipped rules', () => {
         minAlerts: 1,
       },
     );
+  });
+
+  it('hold the tiers of the design for 30 days', () => {
+    const { policies } = loadRules({
+      rulesDir: null,
+      shippedDir: SHIPPED,
+      runbooksDir: path.join(PACKAGE, 'runbooks'),
+    });
+    const table = (name: string): readonly string[] => {
+      const built = policies.build(name, ms(30 * 86_400_000), { units: 999n, scale: 3 });
+      assert.ok(built.kind === 'policy' && built.left.length === 0);
+      const lines = built.policy.tiers.map((tier) => {
+        const factor = Number(tier.factor.numerator) / Number(tier.factor.denominator);
+        const windows = `${formatDuration(tier.long)}/${formatDuration(tier.short)}`;
+        return `${tier.name} ${tier.severity} ${windows} ${factor} ${tier.minBurn} ${tier.minBadEvents}`;
+      });
+      return [String(built.policy.confidence), ...lines];
+    };
+    assert.deepEqual(policies.names, ['workbook', 'countdown']);
+    assert.deepEqual(table('workbook'), [
+      'null',
+      '50h page 1h/5m 14.4 full 0',
+      '5d page 6h/30m 6 full 0',
+      '10d ticket 1d/2h 3 full 0',
+      '30d ticket 3d/6h 1 full 0',
+    ]);
+    assert.deepEqual(table('countdown'), [
+      '0.98',
+      '6h page 5m/1m 120 full 2',
+      '50h page 1h/5m 14.4 half 2',
+      '5d page 6h/30m 6 half 4',
+      '10d ticket 1d/2h 3 half 4',
+      '30d ticket 3d/6h 1 half 4',
+    ]);
   });
 
   it('send nowhere until somebody says where', () => {

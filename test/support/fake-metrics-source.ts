@@ -75,6 +75,7 @@ export const fakeAlert = (name: string, severity: Alert['severity']): Alert => (
 export const fakeIncident = (severity: Incident['severity'], state: Incident['state']): Incident => ({
   id: 1,
   episode: 1,
+  seq: 1,
   state,
   severity,
   tier: null,
@@ -90,7 +91,7 @@ export const fakeIncident = (severity: Incident['severity'], state: Incident['st
   snoozedUntil: null,
   runbook: '',
   previous: null,
-  announced: { severity: null, lastPageAt: null, tiers: [], domains: [], stillBurning: false },
+  announced: { severity: null, lastPageAt: null, tiers: [], domains: [], episode: 0, stillBurning: false },
 });
 
 export const fakeBalancer = (id: string, stale: boolean): BalancerState => ({

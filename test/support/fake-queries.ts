@@ -14,8 +14,8 @@ import type {
 } from '../../src/model/views.ts';
 
 /**
- * A read and write side with the content of one bad night: a host of checkout fails fast, its SLO burns, one incident is open,
- * one is resolved. For tests of API and pages; labels include what HTML and JSON must survive.
+ * A read and write side with the content of one bad night: a host of checkout fails fast, its SLO burns, one incident
+ * is open, one is resolved. For tests of API and pages; labels include what HTML and JSON must survive.
  */
 export const FAKE_NOW = '2026-03-01T03:42:10.000Z';
 
@@ -299,7 +299,8 @@ export const FAKE_FLEET: readonly BalancerView[] = [
 export const FAKE_RUNBOOKS: Readonly<Record<string, string>> = {
   ErrorBudgetBurn: '# ErrorBudgetBurn\n\n## Meaning\n\nThe budget <script>alert(1)</script> is burning.\n',
   HostEjections:
-    '# HostEjections\n\n## Diagnosis\n\n1. Which hosts? See [the burn](ErrorBudgetBurn.md#meaning).\n\n## Mitigation\n\nDrain it.\n',
+    '# HostEjections\n\n## Diagnosis\n\n1. Which hosts? See [the burn](ErrorBudgetBurn.md#meaning).\n\n' +
+    '## Mitigation\n\nDrain it.\n',
 };
 
 /** What an incident looks like in a list. */

@@ -2,11 +2,12 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { MetricsConsumer, MetricsOutcome, MetricsRequest, ReceiverMetrics } from '../../src/otlp/consumer.ts';
 import { type MetricsPayload, toAttributes } from '../../src/otlp/metrics-payload.ts';
 
-/** A payload as OTLP/JSON: 64-bit values become decimal text, bytes base64, NaN and infinities their names. */
+/** A payload as OTLP/JSON: 64-bit values become decimal text, bytes base64, NaN, infinities and the negative zero texts. */
 export function toJsonText(payload: MetricsPayload): string {
   return JSON.stringify(payload, (_, value: unknown) => {
     if (typeof value === 'bigint') return String(value);
     if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
+    if (Object.is(value, -0)) return '-0';
     return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
   });
 }

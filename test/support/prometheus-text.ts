@@ -14,26 +14,27 @@ export interface Scraped {
 const HISTOGRAM_SUFFIX = /_(bucket|sum|count)$/;
 
 /**
- * Reads the Prometheus text format 0.0.4 strictly: every sample under its own HELP and TYPE, each family once, each series once,
- * names and escapes as the format has them. Throws an assertion error for anything else.
+ * Reads the Prometheus text format 0.0.4 strictly: every sample under its own HELP and TYPE, each family once, each
+ * series once, names and escapes as the format has them. Throws an assertion error for anything else.
  */
 export function parsePrometheusText(text: string): ReadonlyMap<string, Scraped> {
   assert.ok(text.endsWith('\n'), 'the text ends with a line feed');
   const families = new Map<string, { type: string; help: string; samples: Scraped['samples'][number][] }>();
   const seen = new Set<string>();
-  let help: { name: string; text: string } | null = null;
+  let helpOf = '';
+  let help = '';
   let current: string | null = null;
   for (const line of text.split('\n')) {
     if (line === '' || line.startsWith('# UNIT ')) continue;
     const comment = /^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.*)$/.exec(line);
     if (comment !== null) {
       const [, kind, name = '', rest = ''] = comment;
-      if (kind === 'HELP') help = { name, text: rest };
+      if (kind === 'HELP') [helpOf, help] = [name, rest];
       else {
-        assert.equal(help?.name, name, `HELP precedes TYPE of ${name}`);
+        assert.equal(helpOf, name, `HELP precedes TYPE of ${name}`);
         assert.match(rest, /^(counter|gauge|histogram|summary|untyped)$/);
         assert.ok(!families.has(name), `${name} is there once`);
-        families.set(name, { type: rest, help: help?.text ?? '', samples: [] });
+        families.set(name, { type: rest, help, samples: [] });
         current = name;
       }
       continue;

@@ -13,7 +13,10 @@ import {
   textOf,
 } from './profile.ts';
 
-/** A balancer, or a configuration of one, that emits `lb.*` itself: taken as it stands, where the type is what the name promises. */
+/**
+ * A balancer, or a configuration of one, that emits `lb.*` itself: taken as it stands, where the type is what the name
+ * promises.
+ */
 export const canonical: Profile = {
   name: 'canonical',
   flavor: null,

@@ -5,7 +5,10 @@ export interface EnvoyName {
   /** Family and stat with all tags taken out: `cluster.upstream_rq_xx`. */
   readonly stat: string;
   readonly family: 'cluster' | 'http' | 'listener';
-  /** What stood between family and stat: the cluster, listener or prefix, or the part of it that tag extraction left behind. */
+  /**
+   * What stood between family and stat: the cluster, listener or prefix, or the part of it that tag extraction left
+   * behind.
+   */
   readonly middle: string;
   /** `5` where the class stood in the name (`upstream_rq_5xx`). */
   readonly classDigit: string | null;
@@ -15,12 +18,20 @@ export interface EnvoyName {
 
 const FAMILIES: ReadonlySet<string> = new Set(['cluster', 'http', 'listener']);
 const STAT_TOKENS_MAX = 3;
-const SUBFAMILIES: ReadonlySet<string> = new Set(['retry', 'external', 'internal', 'canary', 'zone', 'endpoint', 'http']);
+const SUBFAMILIES: ReadonlySet<string> = new Set([
+  'retry',
+  'external',
+  'internal',
+  'canary',
+  'zone',
+  'endpoint',
+  'http',
+]);
 
 /**
- * Takes `[prefix.]cluster.<cluster>.upstream_rq_5xx` apart, or what tag extraction leaves of it. The stat is matched by its
- * last tokens: a cluster's name may hold dots, of which extraction takes only the first token. Null for anything that no
- * family of Envoy's explains.
+ * Takes `[prefix.]cluster.<cluster>.upstream_rq_5xx` apart, or what tag extraction leaves of it. The stat is matched by
+ * its last tokens: a cluster's name may hold dots, of which extraction takes only the first token. Null for anything
+ * that no family of Envoy's explains.
  */
 export function parseEnvoyName(name: string): EnvoyName | null {
   const tokens = name.split('.');
@@ -45,7 +56,10 @@ export function parseEnvoyName(name: string): EnvoyName | null {
 
 const isRepeatedStat = (stat: string): boolean => REPEATED_STATS.some((pattern) => pattern.test(stat));
 
-/** What collectors make of the names on the way through Prometheus: `envoy_cluster_upstream_rq_xx`, perhaps with a suffix. */
+/**
+ * What collectors make of the names on the way through Prometheus: `envoy_cluster_upstream_rq_xx`, perhaps with a
+ * suffix.
+ */
 const UNDERSCORED: ReadonlyMap<string, string> = new Map(
   [...ENVOY_ROWS.keys()].map((stat) => [`envoy_${stat.replaceAll('.', '_')}`, stat]),
 );

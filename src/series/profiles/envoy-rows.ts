@@ -38,21 +38,28 @@ const reset = (direction: string): Row => count('lb.stream.resets', [['network.i
 const ejection = (reason: string | null, enforced: boolean, weight = 1): Row =>
   count(
     'lb.upstream.ejections',
-    [[ATTRIBUTE.ejectionEnforced, String(enforced)], ...(reason === null ? [] : [[ATTRIBUTE.ejectionReason, reason] as const])],
+    [
+      [ATTRIBUTE.ejectionEnforced, String(enforced)],
+      ...(reason === null ? [] : [[ATTRIBUTE.ejectionReason, reason] as const]),
+    ],
     weight,
   );
 const circuit = (resource: string): Row => level('lb.upstream.circuit.open', [['lb.circuit.resource', resource]]);
 
 /**
- * Envoy counts every enforced ejection once in `_total` and once under its reason. The total goes to the series without a
- * reason, and each reason moves its share from there to its own series, so that the sum over all is exactly the total.
+ * Envoy counts every enforced ejection once in `_total` and once under its reason. The total goes to the series without
+ * a reason, and each reason moves its share from there to its own series, so that the sum over all is exactly the
+ * total.
  */
 const byReason = (reason: string): readonly [string, readonly Row[]] => [
   `cluster.outlier_detection.ejections_enforced_${reason}`,
   [ejection(reason, true), ejection(null, true, -1)],
 ];
 
-/** TLS of listeners (clients) and of clusters (hosts). `handshake` includes resumed ones; `connection_error` no verify failures. */
+/**
+ * TLS of listeners (clients) and of clusters (hosts). `handshake` includes resumed ones; `connection_error` no verify
+ * failures.
+ */
 const tlsRows = (family: 'listener' | 'cluster'): readonly (readonly [string, readonly Row[]])[] => [
   [`${family}.ssl.handshake`, [handshake('false')]],
   [`${family}.ssl.session_reused`, [handshake('false', -1), handshake('true')]],
@@ -72,7 +79,10 @@ const breakers = (priority: string): readonly (readonly [string, readonly Row[]]
   [`cluster.circuit_breakers.${priority}.rq_retry_open`, [circuit('retries')]],
 ];
 
-/** Envoy's stats by family and name, tags taken out. One family per canonical signal: one response moves a dozen counters. */
+/**
+ * Envoy's stats by family and name, tags taken out. One family per canonical signal: one response moves a dozen
+ * counters.
+ */
 export const ENVOY_ROWS: ReadonlyMap<string, readonly Row[]> = new Map([
   ['http.downstream_rq_xx', [count('lb.requests')]],
   ['http.downstream_rq_time', [milliseconds('http.server.request.duration', 'exact')]],
@@ -121,8 +131,8 @@ export const ENVOY_ROWS: ReadonlyMap<string, readonly Row[]> = new Map([
 ]);
 
 /**
- * Stats that repeat what a row above counts: per attempt, per code, per destination zone or virtual host, by locality, and the
- * deprecated and merely detected ejections. `cluster.retry.*` are the attempts that `upstream_rq_retry` counts.
+ * Stats that repeat what a row above counts: per attempt, per code, per destination zone or virtual host, by locality,
+ * and the deprecated and merely detected ejections. `cluster.retry.*` are the attempts that `upstream_rq_retry` counts.
  */
 export const REPEATED_STATS: readonly RegExp[] = [
   /^cluster\.(upstream_rq(_total|_completed|_\d{3})?|upstream_cx_http[123]_total)$/,
@@ -131,5 +141,5 @@ export const REPEATED_STATS: readonly RegExp[] = [
   /^cluster\.endpoint\.(rq_total|rq_timeout|cx_total|cx_connect_fail|rq_active|cx_active|healthy)$/,
   /^cluster\.outlier_detection\.ejections_(total|consecutive_5xx|success_rate|detected_\w+)$/,
   /^http\.downstream_(rq_(total|completed|http[123]_total)|cx_\w+)$/,
-  /^listener\.(worker_\w+|http\.\w+)$/,
+  /^listener\.(worker_\w+|http\.([^.]+\.)?\w+)$/,
 ];

@@ -9,6 +9,7 @@ import {
   isHistogram,
   isLevel,
   type Profile,
+  type ProfileOptions,
   textOf,
 } from './profile.ts';
 
@@ -27,17 +28,17 @@ export const CONTROL_PLANE_CLUSTERS: readonly string[] = [
 /** Listeners and connection managers that serve operators and health checks, no clients. */
 const OPERATOR_LISTENERS = /^(admin|stats|prometheus|health(_?checks?|z)?)$/;
 
-const MS_PER_SECOND_INVERSE = 1e-3;
+const SECONDS_PER_MS = 1e-3;
 
 /** Envoy's OpenTelemetry stats sink, any flags and prefix, and the same stats through a Prometheus scrape. */
 export const envoy: Profile = {
   name: 'envoy',
   flavor: 'envoy',
-  translate(description, { ignoredClusters }): readonly CanonicalSeries[] | null {
+  translate(description, { isIgnoredCluster }): readonly CanonicalSeries[] | null {
     if (!isEnvoys(description)) return null;
     const name = parseEnvoyName(description.name);
     if (name === null) return null;
-    if (name.isRepeated || isOwn(description, name, ignoredClusters)) return [];
+    if (name.isRepeated || isOwn(description, name, isIgnoredCluster)) return [];
     const rows = ENVOY_ROWS.get(name.stat) ?? [];
     const digit = classDigit(description, name);
     // Without its class a response says neither good nor bad.
@@ -47,7 +48,9 @@ export const envoy: Profile = {
   },
 };
 
-/** Its SDK name, its tags, its names' prefix; or the empty scope that only it has, which the names then must confirm. */
+/**
+ * Its SDK name, its tags, its names' prefix; or the empty scope that only it has, which the names then must confirm.
+ */
 function isEnvoys({ name, resource, scope, attributes }: SeriesDescription): boolean {
   if (textOf(resource, 'telemetry.sdk.name') === 'envoy' || name.startsWith('envoy_')) return true;
   return scope.name === '' || [...attributes.keys()].some((key) => key.startsWith('envoy.'));
@@ -72,9 +75,13 @@ function listenerOf({ attributes }: SeriesDescription, name: EnvoyName): string 
   return joined(tagOf(attributes, tag), name.middle);
 }
 
-function isOwn(description: SeriesDescription, name: EnvoyName, ignoredClusters: readonly string[]): boolean {
+function isOwn(
+  description: SeriesDescription,
+  name: EnvoyName,
+  isIgnoredCluster: ProfileOptions['isIgnoredCluster'],
+): boolean {
   const cluster = clusterOf(description, name);
-  if (cluster !== undefined) return ignoredClusters.some((pattern) => new RegExp(`^(?:${pattern})$`).test(cluster));
+  if (cluster !== undefined) return isIgnoredCluster(cluster);
   return OPERATOR_LISTENERS.test(listenerOf(description, name) ?? '');
 }
 
@@ -122,7 +129,7 @@ function toCanonical(
     takes: row.takes,
     weight: row.weight,
     // Envoy sends no unit; its duration histograms are in milliseconds.
-    toSeconds: row.takes === 'buckets' ? MS_PER_SECOND_INVERSE : 1,
+    toSeconds: row.takes === 'buckets' ? SECONDS_PER_MS : 1,
     fidelity: row.fidelity,
   };
 }

@@ -21,13 +21,13 @@ export interface CanonicalSeries {
 }
 
 export interface ProfileOptions {
-  /** Clusters that serve the balancer itself (telemetry, control plane): left out of everything. Anchored patterns. */
-  readonly ignoredClusters: readonly string[];
+  /** Whether a cluster serves the balancer itself (telemetry, control plane): left out of everything. */
+  readonly isIgnoredCluster: (cluster: string) => boolean;
 }
 
 /**
- * Translates one vocabulary. Decides by the description alone, so that the order of arrival cannot matter.
- * null = not of this profile; an empty list = known, and left out on purpose (repeated elsewhere, or the balancer's own).
+ * Translates one vocabulary. Decides by the description alone, so that the order of arrival cannot matter. null = not
+ * of this profile; an empty list = known, and left out on purpose (repeated elsewhere, or the balancer's own).
  */
 export interface Profile {
   readonly name: string;
@@ -44,8 +44,8 @@ export const textOf = (attributes: Attributes, name: string): string | undefined
 export type Pairs = Iterable<readonly [string, string | undefined]>;
 
 /**
- * The given attributes over what the resource says; undefined values are left out. `service.instance.id` is the resolved
- * balancer where the resource has none.
+ * The given attributes over what the resource says; undefined values are left out. `service.instance.id` is the
+ * resolved balancer where the resource has none.
  */
 export function canonicalAttributes(description: SeriesDescription, own: Pairs): Labels {
   const pairs: [string, string][] = [[ATTRIBUTE.instance, description.balancer]];

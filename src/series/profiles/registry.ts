@@ -7,7 +7,13 @@ import { semconv } from './semconv.ts';
 /** The closed list, asked in this order; the first that knows a metric translates it. */
 const PROFILES: readonly Profile[] = [canonical, semconv, envoy];
 
-export const DEFAULT_PROFILE_OPTIONS: ProfileOptions = { ignoredClusters: CONTROL_PLANE_CLUSTERS };
+/** Options that leave out clusters with names matched by any of the patterns, which are anchored at both ends. */
+export function ignoringClusters(patterns: readonly string[]): ProfileOptions {
+  const compiled = patterns.map((pattern) => new RegExp(`^(?:${pattern})$`, 's'));
+  return { isIgnoredCluster: (cluster) => compiled.some((pattern) => pattern.test(cluster)) };
+}
+
+export const DEFAULT_PROFILE_OPTIONS: ProfileOptions = ignoringClusters(CONTROL_PLANE_CLUSTERS);
 
 export interface Translation {
   /** A profile knew the metric, even if it leaves it out on purpose. */

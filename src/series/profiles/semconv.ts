@@ -32,8 +32,8 @@ export const semconv: Profile = {
 };
 
 /**
- * Whoever speaks `lb.*` counts its requests itself, as `lb.requests`; counting its durations too would count every request
- * twice. Everyone else's requests are the counts of the durations.
+ * Whoever speaks `lb.*` counts its requests itself, as `lb.requests`; counting its durations too would count every
+ * request twice. Everyone else's requests are the counts of the durations.
  */
 const countsItself = ({ resource, attributes, scope }: SeriesDescription): boolean =>
   !BALANCER_SCOPES.has(scope.name) &&
@@ -73,8 +73,13 @@ function hostOf(attributes: Attributes): string | undefined {
   return address === undefined || port === undefined || address.endsWith(`:${port}`) ? address : `${address}:${port}`;
 }
 
-/** The point's attributes without `server.*`, which on the server's side is what the client wrote into its Host header. */
-function pairsOf({ attributes, scope }: SeriesDescription, own: Pairs): readonly (readonly [string, string | undefined])[] {
+/**
+ * The point's attributes without `server.*`, which on the server's side is what the client wrote into its Host header.
+ */
+function pairsOf(
+  { attributes, scope }: SeriesDescription,
+  own: Pairs,
+): readonly (readonly [string, string | undefined])[] {
   const kept = [...attributes].filter(([name]) => !name.startsWith('server.'));
   const written = textOf(attributes, ATTRIBUTE.responseClass);
   return [

@@ -1,0 +1,117 @@
+import type { EpochMs } from '../base/units.ts';
+import type { Alert, Severity } from '../model/alert.ts';
+import type {
+  Incident,
+  IncidentChange,
+  IncidentChangeKind,
+  IncidentMember,
+  Notification,
+  NotificationReason,
+} from '../model/incident.ts';
+
+/** What one tick or action gathers over all incidents. */
+export interface Gathered {
+  readonly changes: IncidentChange[];
+  readonly notifications: Notification[];
+}
+
+/**
+ * One incident while a tick works on it. Every change is written down with its reason; the incident itself stays immutable
+ * for everyone else.
+ */
+export class IncidentDraft {
+  incident: Incident;
+  readonly #gathered: Gathered;
+  readonly #now: EpochMs;
+
+  constructor(incident: Incident, gathered: Gathered, now: EpochMs) {
+    this.incident = incident;
+    this.#gathered = gathered;
+    this.#now = now;
+  }
+
+  /** Changes fields; the same values leave the incident the same object, so that nothing is stored for nothing. */
+  set(fields: Partial<Incident>): void {
+    const names = Object.keys(fields) as (keyof Incident)[];
+    if (names.some((name) => fields[name] !== this.incident[name])) this.incident = { ...this.incident, ...fields };
+  }
+
+  /** Writes a line of the timeline; `fields` are what it changed. */
+  record(change: IncidentChangeKind, reason: string, fields: Partial<Incident> = {}, by = 'slowburn'): void {
+    const seq = this.incident.seq + 1;
+    this.set({ ...fields, seq, changedAt: this.#now });
+    const { id, episode } = this.incident;
+    this.#gathered.changes.push({
+      incident: id,
+      episode,
+      seq,
+      at: this.#now,
+      change,
+      by,
+      reason,
+      after: this.incident,
+    });
+  }
+
+  /** Decides to tell, and remembers what was said. */
+  notify(reason: NotificationReason, why: string): void {
+    const { incident } = this;
+    const seq = incident.seq + 1;
+    const isPage = incident.severity === 'page' && reason !== 'resolved' && reason !== 'deescalated';
+    const firing = firingAlerts(incident);
+    this.set({
+      seq,
+      announced: {
+        severity: incident.severity,
+        lastPageAt: isPage ? this.#now : incident.announced.lastPageAt,
+        tiers: union(
+          incident.announced.tiers,
+          firing.flatMap(({ tiersHolding }) => tiersHolding),
+        ),
+        domains: union(incident.announced.domains, firing.flatMap(domainsOf)),
+        episode: incident.episode,
+        stillBurning: incident.announced.stillBurning || reason === 'still_burning',
+      },
+    });
+    const { severity, tier } = this.incident;
+    this.#gathered.notifications.push({ incident: this.incident, seq, at: this.#now, reason, severity, tier, why });
+  }
+
+  /** Takes up an alert: as a new member, or as the newest figures of one. */
+  putMember(alert: Alert, reason: string): void {
+    const index = this.incident.members.findIndex((member) => member.alert.key === alert.key);
+    const known = this.incident.members[index];
+    const member: IncidentMember =
+      known === undefined
+        ? { alert, state: 'firing', joinedAt: this.#now, resolvedAt: null, reason }
+        : { ...known, alert, state: 'firing', resolvedAt: null };
+    const members =
+      known === undefined ? [...this.incident.members, member] : this.incident.members.with(index, member);
+    this.set({ members });
+  }
+
+  resolveMember(alert: Alert): void {
+    const members = this.incident.members.map(
+      (member): IncidentMember =>
+        member.alert.key === alert.key ? { ...member, alert, state: 'resolved', resolvedAt: this.#now } : member,
+    );
+    this.set({ members });
+  }
+}
+
+export const firingAlerts = (incident: Incident): readonly Alert[] =>
+  incident.members.filter(({ state }) => state === 'firing').map(({ alert }) => alert);
+
+/** Zones and clusters that a paging alert touches. */
+export function domainsOf({ severity, place }: Alert): readonly string[] {
+  if (severity !== 'page') return [];
+  const domains: string[] = [];
+  if (place.cluster !== undefined) domains.push(`cluster ${place.cluster}`);
+  if (place.zone !== undefined) domains.push(`zone ${place.zone}`);
+  return domains;
+}
+
+export const highestSeverity = (alerts: readonly Alert[]): Severity =>
+  alerts.some(({ severity }) => severity === 'page') ? 'page' : 'ticket';
+
+const union = (a: readonly string[], b: readonly string[]): readonly string[] => [...new Set([...a, ...b])];

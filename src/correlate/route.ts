@@ -1,0 +1,32 @@
+import type { Severity } from '../model/alert.ts';
+import { type Incident, leadAlert } from '../model/incident.ts';
+import { type Labels, labelsOf } from '../model/labels.ts';
+import { matchesAll } from '../model/matcher.ts';
+import type { Receiver, Route } from '../model/receiver.ts';
+
+/**
+ * Who is told of an incident of this severity: every route that matches, each receiver once, in the order of the receivers.
+ * Without routes everything goes to the first receiver.
+ */
+export function routeIncident(
+  incident: Incident,
+  severity: Severity,
+  routes: readonly Route[],
+  receivers: readonly Receiver[],
+): readonly Receiver[] {
+  if (routes.length === 0) return receivers.slice(0, 1);
+  const labels = routingLabels(incident);
+  const chosen = new Set(
+    routes
+      .filter((route) => route.severity.length === 0 || route.severity.includes(severity))
+      .filter((route) => matchesAll(route.matchers, labels))
+      .map((route) => route.receiver),
+  );
+  return receivers.filter(({ name }) => chosen.has(name));
+}
+
+function routingLabels(incident: Incident): Labels {
+  const { labels, name, owner, place } = leadAlert(incident);
+  const service: [string, string][] = place.service === undefined ? [] : [['service', place.service]];
+  return labelsOf([...service, ...labels, ['alertname', name], ['owner', owner]]);
+}

@@ -1,0 +1,28 @@
+import type { Alert, Place } from '../model/alert.ts';
+import { ALERT } from '../model/conventions.ts';
+
+/** A title that holds as long as the incident does: what and where, no changing figures. */
+export function titleOf(lead: Alert): string {
+  const where = placeText(lead.place);
+  switch (lead.name) {
+    case ALERT.errorBudgetBurn:
+      return `Error budget of ${lead.labels.get('slo') ?? 'an SLO'} burns${where}`;
+    case ALERT.upstreamErrors:
+      return `Far more errors than usual${where}`;
+    case ALERT.hostEjections:
+      return `Balancers eject hosts${where}`;
+    case ALERT.trafficStopped:
+      return `Traffic has stopped${where}`;
+    case ALERT.telemetryLost:
+      return `Balancers have stopped reporting${where}`;
+    default:
+      return `${lead.name}${where}`;
+  }
+}
+
+const SHOWN: readonly (keyof Place)[] = ['cluster', 'zone', 'host', 'balancer', 'listener', 'region', 'configVersion'];
+
+function placeText(place: Place): string {
+  const parts = SHOWN.flatMap((part) => (place[part] === undefined ? [] : [`${part} ${place[part]}`]));
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}

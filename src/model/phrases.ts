@@ -1,0 +1,26 @@
+import type { Exhaustion } from './alert.ts';
+
+/** Figures as sentences of alerts carry them. */
+
+export function percentText(share: number): string {
+  const percent = share * 100;
+  return `${percent >= 10 ? percent.toFixed(0) : percent >= 1 ? percent.toFixed(1) : percent.toPrecision(2)} %`;
+}
+
+/** `40 s`, `27 min`, `31 h`, `12 d`: below two of the larger unit the smaller one is used. */
+export function durationText(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} d`;
+}
+
+export function exhaustionText({ exhausted, until, low, high }: Exhaustion): string {
+  if (exhausted) return 'the budget is exhausted';
+  if (until === null) return 'the budget lasts on this course';
+  const band = low === null || high === null ? '' : ` (${durationText(low)} to ${durationText(high)})`;
+  return `budget gone in ${durationText(until)}${band}`;
+}
+
+export const burnText = (burn: number): string => `${burn >= 10 ? burn.toFixed(0) : burn.toFixed(2)}x`;

@@ -1,0 +1,64 @@
+import type { CellSource } from '../aggregate/cells.ts';
+import { type Labels, labelsOf, NO_LABELS } from '../model/labels.ts';
+import type { Slo } from '../slo/slo.ts';
+import type { BindingDraft } from './binding-draft.ts';
+import { compileQuery, type QueryMatcher } from './match.ts';
+import type { CanonicalSeries } from './profiles/profile.ts';
+
+/** An SLO with its queries compiled. */
+export interface CompiledSlo {
+  readonly slo: Slo;
+  readonly part: QueryMatcher;
+  readonly total: QueryMatcher;
+  /** Seconds; null where events are counted. */
+  readonly threshold: number | null;
+}
+
+export function compileSlo(slo: Slo): CompiledSlo {
+  const { indicator } = slo;
+  if (indicator.kind === 'events') {
+    return { slo, part: compileQuery(indicator.part), total: compileQuery(indicator.total), threshold: null };
+  }
+  const query = compileQuery(indicator.query);
+  return { slo, part: query, total: query, threshold: indicator.threshold };
+}
+
+/** Binds a canonical series to the groups of an SLO that it belongs to, by role. */
+export function bindSlo(
+  draft: BindingDraft,
+  { slo, part, total, threshold }: CompiledSlo,
+  series: CanonicalSeries,
+  balancerId: string,
+  cells: CellSource,
+): void {
+  const isPart = part(series.metric, series.attributes);
+  const isTotal = total(series.metric, series.attributes);
+  if (!isPart && !isTotal) return;
+  // What is only counted cannot say how long it took.
+  if (threshold !== null && series.takes !== 'buckets') return;
+  const balancer = cells.balancer(balancerId);
+  for (const labels of groupsOf(slo, series.attributes)) {
+    const group = cells.group(slo, labels);
+    cells.addFeeder(group, balancer);
+    if (isTotal) draft.count(group.total, series.weight);
+    if (isPart && threshold === null) draft.count(group.part, series.weight);
+    else if (isPart && threshold !== null) {
+      draft.countAtOrBelow(group.part, series.weight, inUnitOf(series, threshold));
+    }
+  }
+}
+
+/**
+ * A threshold in the series' own unit. Rounded to 12 digits, so that 0.57 s is the bound 570 of a series in
+ * milliseconds and not 569.9999999999999, which would leave a bucket out.
+ */
+export const inUnitOf = ({ toSeconds }: CanonicalSeries, seconds: number): number =>
+  toSeconds === 1 ? seconds : Number((seconds / toSeconds).toPrecision(12));
+
+/**
+ * The group that a series belongs to (a missing attribute is `""`), and the one over all where the SLO asks for both.
+ */
+function groupsOf(slo: Slo, attributes: Labels): readonly Labels[] {
+  const own = labelsOf(slo.groupBy.map((name) => [name, attributes.get(name) ?? '']));
+  return slo.rollup && slo.groupBy.length > 0 ? [own, NO_LABELS] : [own];
+}

@@ -1,0 +1,48 @@
+import type { CounterCell, GaugeCell, HistogramCell, SeriesBinding } from './binding.ts';
+
+interface Target {
+  readonly cell: CounterCell;
+  readonly threshold: number | null;
+  weight: number;
+}
+
+/** A binding while it is put together. One cell is fed at most once per role: weights add up, and 0 feeds nothing. */
+export class BindingDraft {
+  readonly #targets: Target[] = [];
+  readonly #histograms: { cell: HistogramCell; toSeconds: number }[] = [];
+  readonly #gauges: { cell: GaugeCell; weight: number }[] = [];
+
+  count(cell: CounterCell, weight: number): void {
+    this.#add(cell, null, weight);
+  }
+
+  /** `threshold` in the series' own unit. */
+  countAtOrBelow(cell: CounterCell, weight: number, threshold: number): void {
+    this.#add(cell, threshold, weight);
+  }
+
+  observe(cell: HistogramCell, toSeconds: number): void {
+    this.#histograms.push({ cell, toSeconds });
+  }
+
+  set(cell: GaugeCell, weight: number): void {
+    this.#gauges.push({ cell, weight });
+  }
+
+  toBinding(understood: boolean): SeriesBinding {
+    const counters: { cell: CounterCell; weight: number }[] = [];
+    const atOrBelow: { cell: CounterCell; weight: number; threshold: number }[] = [];
+    for (const { cell, threshold, weight } of this.#targets) {
+      if (weight === 0) continue;
+      if (threshold === null) counters.push({ cell, weight });
+      else atOrBelow.push({ cell, weight, threshold });
+    }
+    return { understood, counters, atOrBelow, histograms: this.#histograms, gauges: this.#gauges };
+  }
+
+  #add(cell: CounterCell, threshold: number | null, weight: number): void {
+    const known = this.#targets.find((target) => target.cell === cell && target.threshold === threshold);
+    if (known === undefined) this.#targets.push({ cell, threshold, weight });
+    else known.weight += weight;
+  }
+}
