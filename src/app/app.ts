@@ -46,7 +46,8 @@ export interface App {
 }
 
 /**
- * Wires the service: one straight line, in the order in which a data point travels, torn down in reverse. The only place that
+ * Wires the service: one straight line, in the order in which a data point travels, torn down in reverse. The only
+ * place that
  * knows every part.
  */
 export async function createApp(options: AppOptions): Promise<App> {
@@ -146,7 +147,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       metrics,
       runtimeMetrics: runtime,
       tokens: config.tokens,
-      logger: false,
+      logger,
       version: options.version,
       registerPages: (server) => registerPages(server, { queries, commands }),
       runbookPage: (runbook) => runbookPage(runbook, queries.now()),

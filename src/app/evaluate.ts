@@ -49,7 +49,8 @@ const ALERT_PREFIX = 'alert/';
 const NOTHING: CorrelationResult = { incidents: [], changes: [], notifications: [] };
 
 /**
- * Views + previous states -> alerts -> incidents -> one commit (design section 3, steps 5 to 7). Nothing is sent from here:
+ * Views + previous states -> alerts -> incidents -> one commit (design section 3, steps 5 to 7). Nothing is sent
+ * from here:
  * the outbox is written in the same transaction, and the sender reads it. A commit that the store refuses is kept and
  * tried again, in order, before the next one.
  */

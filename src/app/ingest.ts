@@ -9,7 +9,10 @@ import type { ApplyOutcome, SeriesIngest } from '../series/ingest.ts';
 import type { IngestLog, IngestRecord, LogPosition } from '../store/ingest-log.ts';
 
 export interface Ingest extends MetricsConsumer {
-  /** Applies records of the log again, at start; returns how many there were. Points that were refused then are refused now. */
+  /**
+   * Applies records of the log again, at start; returns how many there were. Points that were refused then are
+   * refused now.
+   */
   recover(from: LogPosition | null): { readonly records: number; readonly points: number };
   /** Everything up to here has been applied: where a snapshot stands. */
   appliedPosition(): LogPosition;

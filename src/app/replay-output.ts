@@ -8,7 +8,8 @@ import type { Outcome } from './evaluate.ts';
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * Writes what a tick or an action did as JSON Lines: alerts by name and labels, then incidents, then notifications, each by
+ * Writes what a tick or an action did as JSON Lines: alerts by name and labels, then incidents, then notifications,
+ * each by
  * id and order of change. An alert line is written only when its state, tier or severity changed.
  */
 export function createOutcomeWriter(write: (line: string) => void): (outcome: Outcome) => void {

@@ -20,7 +20,10 @@ type EngineState = {
   readonly series: ReturnType<Engine['series']['snapshot']>;
 };
 
-/** State of cells and series in a file, with the log position up to which it holds; the log behind it is then trimmed. */
+/**
+ * State of cells and series in a file, with the log position up to which it holds; the log behind it is then
+ * trimmed.
+ */
 export function createSnapshots(deps: {
   directory: string;
   engine: Engine;

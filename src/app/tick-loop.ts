@@ -15,7 +15,9 @@ export interface TickMetrics {
   tick(at: EpochMs, durationSeconds: number, failed: boolean): void;
 }
 
-/** Runs ticks at their own pace, independent of requests. A tick that fails is logged and counted; the next one runs. */
+/**
+ * Runs ticks at their own pace, independent of requests. A tick that fails is logged and counted; the next one runs.
+ */
 export function createTickLoop(deps: {
   clock: Clock;
   logger: Logger;

@@ -1,5 +1,6 @@
 /**
- * An exact decimal: value = units / 10^scale. Objectives and thresholds are read from their digits, never through a float
+ * An exact decimal: value = units / 10^scale. Objectives and thresholds are read from their digits, never through a
+ * float
  * (`1 - 0.999` is 0.0010000000000000009 in binary).
  */
 export interface Decimal {

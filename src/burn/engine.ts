@@ -155,7 +155,10 @@ function step(
   tick.statuses.push(toStatus(group, feed, after, course, exhaustion, windows, to));
 }
 
-/** Says what is news about a firing alert: that it fires, that state, tier or severity changed, or once a minute its figures. */
+/**
+ * Says what is news about a firing alert: that it fires, that state, tier or severity changed, or once a minute its
+ * figures.
+ */
 function fire(held: Held, before: GroupAlertState, alert: Alert, now: EpochMs, tick: Draft): void {
   const known = held.alert;
   const isSame =

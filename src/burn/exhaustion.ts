@@ -8,7 +8,8 @@ import { readSloWindow } from './window.ts';
 
 /**
  * One group's budget walked forward from `to` (design section 8): expected traffic comes in, with errors at a given ratio; what
- * is older than the SLO window rolls out. Made once per group and tick, asked for several ratios. Reads the past by the hour
+ * is older than the SLO window rolls out. Made once per group and tick, asked for several ratios. Reads the past by
+ * the hour
  * only when it is asked.
  */
 export class BudgetCourse {
@@ -67,7 +68,9 @@ export class BudgetCourse {
     return null;
   }
 
-  /** Within an hour the course can only touch the limit and leave it if what rolls out is uneven: bad all at its end. */
+  /**
+   * Within an hour the course can only touch the limit and leave it if what rolls out is uneven: bad all at its end.
+   */
   #mayCrossInside(
     hour: number,
     bad: number,

@@ -6,7 +6,8 @@ const HOURS = 24;
 const DAYS = 7;
 
 /**
- * Events to expect per millisecond, by hour of the day (UTC, counted from the epoch): the mean of the same hours of the last 7
+ * Events to expect per millisecond, by hour of the day (UTC, counted from the epoch): the mean of the same hours of
+ * the last 7
  * days where the group has them, else the mean over what is known. Never the alert window's rate: an outage changes traffic.
  */
 export type ExpectedTraffic = (at: EpochMs) => number;

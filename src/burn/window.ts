@@ -4,7 +4,10 @@ import type { BudgetWindow } from '../slo/budget.ts';
 
 const EMPTY = { bad: 0, total: 0 };
 
-/** Reads (to - lengthMs, to] of a group. Input that contradicts itself reads as no events: it must not become a budget. */
+/**
+ * Reads (to - lengthMs, to] of a group. Input that contradicts itself reads as no events: it must not become a
+ * budget.
+ */
 export function readWindow(group: GroupView, to: EpochMs, lengthMs: number): BudgetWindow & { inconsistent: boolean } {
   const sums = group.range(epochMs(to - lengthMs), to);
   return toBudgetWindow(group, sums, to, lengthMs);

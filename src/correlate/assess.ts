@@ -15,7 +15,10 @@ const STILL_BURNING_SPENT = 0.1;
 const byStart = (a: Alert, b: Alert): number =>
   a.since - b.since || (a.name < b.name ? -1 : a.name > b.name ? 1 : a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
-/** The likeliest cause: explained by the fewest others among those that fire (else among all), then the first to fire. */
+/**
+ * The likeliest cause: explained by the fewest others among those that fire (else among all), then the first to
+ * fire.
+ */
 function leadOf(incident: Incident, settings: CorrelationSettings): Alert {
   const firing = firingAlerts(incident);
   const candidates = firing.length > 0 ? firing : incident.members.map(({ alert }) => alert);

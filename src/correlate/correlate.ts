@@ -103,7 +103,10 @@ class IncidentCorrelator implements Correlator {
     else join(host.draft, alert, host.reason, now);
   }
 
-  /** The incident that an alert belongs to: its own, reopened; the oldest open one that it relates to; a resolved one likewise. */
+  /**
+   * The incident that an alert belongs to: its own, reopened; the oldest open one that it relates to; a resolved one
+   * likewise.
+   */
   #hostFor(alert: Alert, drafts: Map<number, IncidentDraft>, own: IncidentDraft | undefined, now: EpochMs) {
     const canReopen = (draft: IncidentDraft): boolean =>
       draft.incident.state === 'resolved' && now <= reopenableUntil(draft.incident, this.#settings);

@@ -16,7 +16,8 @@ export interface Gathered {
 }
 
 /**
- * One incident while a tick works on it. Every change is written down with its reason; the incident itself stays immutable
+ * One incident while a tick works on it. Every change is written down with its reason; the incident itself stays
+ * immutable
  * for everyone else.
  */
 export class IncidentDraft {

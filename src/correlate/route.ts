@@ -5,7 +5,8 @@ import { matchesAll } from '../model/matcher.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
 
 /**
- * Who is told of an incident of this severity: every route that matches, each receiver once, in the order of the receivers.
+ * Who is told of an incident of this severity: every route that matches, each receiver once, in the order of the
+ * receivers.
  * Without routes everything goes to the first receiver.
  */
 export function routeIncident(

@@ -8,7 +8,8 @@ const STEP_MS = 10_000;
 
 /**
  * Balancers take hosts out of a cluster. Balancers that eject one host within `roundGap` of each other are one round. In small
- * pools any ejection counts; in larger ones two rounds of one host within five minutes, or a tenth of the hosts out at once.
+ * pools any ejection counts; in larger ones two rounds of one host within five minutes, or a tenth of the hosts out
+ * at once.
  */
 export const hostEjections: Detector = {
   name: ALERT.hostEjections,

@@ -28,7 +28,10 @@ interface StoredFiring {
   readonly finding: Omit<Finding, 'identity'> & { readonly identity: readonly (readonly [string, string])[] };
 }
 
-/** Runs the enabled detectors and turns what holds into alert changes: fired, changed (severity), updated (figures), resolved. */
+/**
+ * Runs the enabled detectors and turns what holds into alert changes: fired, changed (severity), updated (figures),
+ * resolved.
+ */
 export function createDetectionEngine(settings: ReadonlyMap<string, DetectorSettings>): DetectionEngine {
   const enabled = DETECTORS.flatMap((detector) => {
     const own = settings.get(detector.name);

@@ -5,7 +5,8 @@ import { labelsOf } from '../model/labels.ts';
 import { type Detection, type DetectionInput, type Detector, type Finding, threshold } from './detector.ts';
 
 /**
- * We have gone blind. A ticket per balancer that has stopped reporting; one page when every balancer that some SLO has had is
+ * We have gone blind. A ticket per balancer that has stopped reporting; one page when every balancer that some SLO
+ * has had is
  * silent, because then nothing else can page for it.
  */
 export const telemetryLost: Detector = {

@@ -10,7 +10,8 @@ import { type Detection, type DetectionInput, type Detector, type Finding, thres
 const WINDOW_MS_MAX = 3_600_000;
 
 /**
- * Requests of a cluster fall to next to nothing while its balancers go on reporting: users cannot reach us, and no error is
+ * Requests of a cluster fall to next to nothing while its balancers go on reporting: users cannot reach us, and no
+ * error is
  * counted anywhere. The window grows until at least `minExpected` requests were due in it.
  */
 export const trafficStopped: Detector = {

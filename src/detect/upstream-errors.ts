@@ -6,7 +6,8 @@ import { byCluster, counterOf } from './clusters.ts';
 import { type Detection, type DetectionInput, type Detector, type Finding, threshold } from './detector.ts';
 
 /**
- * A cluster answers with 5xx far more often than it does at this hour. It explains a burn; it does not page. The baseline ends
+ * A cluster answers with 5xx far more often than it does at this hour. It explains a burn; it does not page. The
+ * baseline ends
  * where the alert began, so that a long outage does not become normal.
  */
 export const upstreamErrors: Detector = {

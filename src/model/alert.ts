@@ -27,7 +27,9 @@ export interface Evidence {
   readonly text: string;
 }
 
-/** Time until the budget is gone (design section 8). Band is [low, high]; null = never on this course, 0 = exhausted. */
+/**
+ * Time until the budget is gone (design section 8). Band is [low, high]; null = never on this course, 0 = exhausted.
+ */
 export interface Exhaustion {
   readonly exhausted: boolean;
   readonly until: Ms | null;

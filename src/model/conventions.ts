@@ -1,5 +1,6 @@
 /**
- * Every name that crosses a border of the product: canonical metrics and attributes (what profiles translate to and SLO files
+ * Every name that crosses a border of the product: canonical metrics and attributes (what profiles translate to and
+ * SLO files
  * ask for) and our own alerts. Nothing else invents one.
  */
 

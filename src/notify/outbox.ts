@@ -16,7 +16,8 @@ export interface OutboxOptions {
 type Said = Pick<OutboxEntry, 'incident' | 'episode' | 'receiver' | 'reason'>;
 
 /**
- * One entry per receiver that has to hear a notification. What was opened at a receiver is closed there exactly once per
+ * One entry per receiver that has to hear a notification. What was opened at a receiver is closed there exactly once
+ * per
  * episode: `resolved` goes to those with an open message, wherever routes lead by now; when a page falls to a ticket,
  * receivers of pages only are closed and the others are told.
  */

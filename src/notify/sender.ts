@@ -28,7 +28,8 @@ const PAUSE_MS = 5000;
 const pause = (forMs: number): Promise<void> => new Promise((done) => void setTimeout(done, forMs).unref());
 
 /**
- * Sends what the outbox holds: at most one message per receiver at a time, in order per incident; a receiver that is down
+ * Sends what the outbox holds: at most one message per receiver at a time, in order per incident; a receiver that is
+ * down
  * delays its own messages and nobody else's. All state is in the store, so a restart goes on where it was.
  */
 export function createSender(deps: SenderDeps): Sender {

@@ -3,7 +3,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
 
 /**
- * Checks an Authorization header against the tokens. Digests are compared in constant time and every token is looked at, so
+ * Checks an Authorization header against the tokens. Digests are compared in constant time and every token is looked
+ * at, so
  * that the time taken tells nothing about them. Without tokens everything is allowed.
  */
 export function createBearerCheck(

@@ -42,7 +42,10 @@ export type MetricsOutcome =
   | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 export interface MetricsConsumer {
-  /** Resolves once the points are durable and applied, or with the reason why they are not. Never rejects for bad input. */
+  /**
+   * Resolves once the points are durable and applied, or with the reason why they are not. Never rejects for bad
+   * input.
+   */
   consume(request: MetricsRequest): Promise<MetricsOutcome>;
 }
 

@@ -19,8 +19,10 @@ import { expectWire, malformed, WIRE_BYTES, WIRE_VARINT, WireReader } from './wi
 const reader = new WireReader();
 
 /**
- * Decodes an ExportMetricsServiceRequest (opentelemetry/proto/collector/metrics/v1) into columns. Fields may come in any
- * order; unknown ones are passed; the last of a singular scalar wins. Throws OTLP_MALFORMED and leaves nothing usable behind
+ * Decodes an ExportMetricsServiceRequest (opentelemetry/proto/collector/metrics/v1) into columns. Fields may come in
+ * any
+ * order; unknown ones are passed; the last of a singular scalar wins. Throws OTLP_MALFORMED and leaves nothing
+ * usable behind
  * when the bytes are no such message.
  */
 export function decodeMetrics(bytes: Uint8Array, staging: Staging): void {
@@ -49,7 +51,10 @@ function passUnknown(tag: number, limit: number, knownUpTo: number): void {
   reader.skip(tag & 7, limit);
 }
 
-/** ResourceMetrics: resource 1, scope_metrics 2, schema_url 3. The resource may stand behind its scopes, so it is looked for first. */
+/**
+ * ResourceMetrics: resource 1, scope_metrics 2, schema_url 3. The resource may stand behind its scopes, so it is
+ * looked for first.
+ */
 function decodeResourceMetrics(staging: Staging, limit: number): void {
   const start = reader.position;
   let resourceFrom = 0;
@@ -98,7 +103,10 @@ function decodeScopeMetrics(staging: Staging, resourceFrom: number, resourceTo: 
   }
 }
 
-/** Metric: name 1, description 2, unit 3, and one of gauge 5, sum 7, histogram 9, exponential_histogram 10, summary 11. */
+/**
+ * Metric: name 1, description 2, unit 3, and one of gauge 5, sum 7, histogram 9, exponential_histogram 10, summary
+ * 11.
+ */
 function decodeMetric(staging: Staging, context: number, limit: number): void {
   const metric = staging.addMetric();
   staging.metricContext[metric] = context;
@@ -155,7 +163,10 @@ function kindOfField(field: number): number {
   }
 }
 
-/** Gauge, Sum, Histogram, ...: data_points 1, aggregation_temporality 2, is_monotonic 3. The latter two may stand behind the points. */
+/**
+ * Gauge, Sum, Histogram, ...: data_points 1, aggregation_temporality 2, is_monotonic 3. The latter two may stand
+ * behind the points.
+ */
 function decodeData(staging: Staging, metric: number, limit: number): void {
   const start = reader.position;
   let temporality = 0;

@@ -1,7 +1,10 @@
 import { type Staging, VALUE_DOUBLE, VALUE_INT, VALUE_NONE } from './staging.ts';
 import { expectWire, malformed, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, type WireReader } from './wire.ts';
 
-/** Thrown when attributes do not stand together or a singular message comes in pieces: the request is normalised and read again. */
+/**
+ * Thrown when attributes do not stand together or a singular message comes in pieces: the request is normalised and
+ * read again.
+ */
 export class NotCanonical extends Error {}
 
 const NS_PER_MS = 1_000_000;
@@ -124,13 +127,19 @@ export function decodeNumberPoint(reader: WireReader, staging: Staging, metric: 
   }
 }
 
-/** A known field with another wire type is an error, an unknown field is passed. Field numbers up to 8 are known to all points. */
+/**
+ * A known field with another wire type is an error, an unknown field is passed. Field numbers up to 8 are known to
+ * all points.
+ */
 function refuseKnown(tag: number, attributes: number): void {
   if (tag >>> 3 === attributes) expectWire(tag & 7, WIRE_BYTES, 'attributes');
   if (tag >>> 3 === 2 || tag >>> 3 === 3) expectWire(tag & 7, WIRE_FIXED64, 'a time');
 }
 
-/** HistogramDataPoint: start 2, time 3, count 4, sum 5, bucket_counts 6, explicit_bounds 7, exemplars 8, attributes 9, flags 10. */
+/**
+ * HistogramDataPoint: start 2, time 3, count 4, sum 5, bucket_counts 6, explicit_bounds 7, exemplars 8, attributes
+ * 9, flags 10.
+ */
 export function decodeHistogramPoint(reader: WireReader, staging: Staging, metric: number, limit: number): void {
   const point = addPoint(staging, metric);
   const start = reader.position;
@@ -168,7 +177,8 @@ export function decodeHistogramPoint(reader: WireReader, staging: Staging, metri
 }
 
 /**
- * Gathers a repeated 64-bit field, packed or not, in any number of pieces, into the pool of numbers. Returns how many there
+ * Gathers a repeated 64-bit field, packed or not, in any number of pieces, into the pool of numbers. Returns how
+ * many there
  * are and writes where they start into `fromColumn`.
  */
 function collectFixed64(
@@ -204,7 +214,8 @@ function collectFixed64(
 }
 
 /**
- * ExponentialHistogramDataPoint: attributes 1, start 2, time 3, count 4, sum 5, scale 6, zero_count 7, positive 8, negative 9,
+ * ExponentialHistogramDataPoint: attributes 1, start 2, time 3, count 4, sum 5, scale 6, zero_count 7, positive 8,
+ * negative 9,
  * flags 10, exemplars 11, min 12, max 13, zero_threshold 14.
  */
 export function decodeExponentialPoint(reader: WireReader, staging: Staging, metric: number, limit: number): void {
@@ -259,7 +270,10 @@ export function decodeExponentialPoint(reader: WireReader, staging: Staging, met
   }
 }
 
-/** Buckets: offset 1 (sint32), bucket_counts 2 (uint64 varints, packed or not). A second piece would have to merge: normalised. */
+/**
+ * Buckets: offset 1 (sint32), bucket_counts 2 (uint64 varints, packed or not). A second piece would have to merge:
+ * normalised.
+ */
 function decodeBuckets(
   reader: WireReader,
   staging: Staging,

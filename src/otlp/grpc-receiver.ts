@@ -42,7 +42,10 @@ const MAX_TRAILER_MESSAGE_BYTES = 1024;
 const SESSION_IDLE_MS = 600_000;
 const ACCEPTED_ENCODINGS = 'identity,gzip';
 
-/** Bounds on what one HTTP/2 connection may ask for. Windows are large enough for a batch without waiting for updates. */
+/**
+ * Bounds on what one HTTP/2 connection may ask for. Windows are large enough for a batch without waiting for
+ * updates.
+ */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
 const SERVER_OPTIONS = {

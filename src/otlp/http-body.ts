@@ -63,8 +63,10 @@ export function isCheapToDrain(request: IncomingMessage): boolean {
 }
 
 /**
- * Sends an answer while the sender may still be writing, then closes. Closing at once would reset the connection and could
- * take the answer away from the sender before it reads it; so the rest is read and dropped for up to five seconds first.
+ * Sends an answer while the sender may still be writing, then closes. Closing at once would reset the connection and
+ * could
+ * take the answer away from the sender before it reads it; so the rest is read and dropped for up to five seconds
+ * first.
  * The answer must have been started with its Content-Length and `Connection: close`.
  */
 export function endLingering(request: IncomingMessage, response: ServerResponse, body: Uint8Array): void {

@@ -48,8 +48,10 @@ interface Envelope {
 }
 
 /**
- * OTLP/HTTP for metrics: POST /v1/metrics in protobuf or JSON, plain or gzip (OTLP 1.11). Tokens, types and declared sizes are
- * checked before a byte of the body is read; limits hold while it streams. Errors are google.rpc.Status in the encoding of
+ * OTLP/HTTP for metrics: POST /v1/metrics in protobuf or JSON, plain or gzip (OTLP 1.11). Tokens, types and declared
+ * sizes are
+ * checked before a byte of the body is read; limits hold while it streams. Errors are google.rpc.Status in the
+ * encoding of
  * the request; a request whose type is unknown is answered in JSON.
  */
 export function createHttpReceiver(options: ReceiverOptions): MetricsReceiver {

@@ -14,7 +14,10 @@ interface Digits {
   text: string | undefined;
 }
 
-/** Reads the numbers of OTLP/JSON, bare or in quotes, exactly: 64-bit integers as two halves, doubles correctly rounded. */
+/**
+ * Reads the numbers of OTLP/JSON, bare or in quotes, exactly: 64-bit integers as two halves, doubles correctly
+ * rounded.
+ */
 export class JsonNumbers {
   readonly #scanner: JsonScanner;
   readonly #digits: Digits = { from: 0, to: 0, isInteger: false, text: undefined };
@@ -130,7 +133,8 @@ export class JsonNumbers {
 }
 
 /**
- * The value of a number with at most 15 digits and no exponent: digits and power of ten are exact doubles then, so that one
+ * The value of a number with at most 15 digits and no exponent: digits and power of ten are exact doubles then, so
+ * that one
  * division rounds correctly (W. D. Clinger, How to read floating point numbers accurately, 1990). Undefined for others.
  */
 function shortDecimal(bytes: Uint8Array, from: number, to: number): number | undefined {

@@ -28,7 +28,8 @@ export interface NumberToken {
 }
 
 /**
- * Reads JSON (RFC 8259, UTF-8) from bytes without building values. Every failure is an AppError OTLP_MALFORMED that names the
+ * Reads JSON (RFC 8259, UTF-8) from bytes without building values. Every failure is an AppError OTLP_MALFORMED that
+ * names the
  * place as a JSON path.
  */
 export class JsonScanner {

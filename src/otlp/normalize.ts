@@ -1,7 +1,8 @@
 import { WIRE_BYTES, WireReader } from './wire.ts';
 
 /**
- * Rewrites a request so that the fast decoder can express it as ranges: singular messages that come in pieces are merged
+ * Rewrites a request so that the fast decoder can express it as ranges: singular messages that come in pieces are
+ * merged
  * (which for protobuf is putting their bytes one behind the other), of several members of Metric's oneof the last stays, and
  * fields stand in the order of their numbers, so that the attributes of a point are one run.
  */

@@ -9,7 +9,8 @@ export const WIRE_FIXED32 = 5;
 export const malformed = (message: string): AppError => new AppError('OTLP_MALFORMED', message);
 
 /**
- * A bounded reader over one byte array. One instance is reused for all messages, so that reading allocates nothing. Every read
+ * A bounded reader over one byte array. One instance is reused for all messages, so that reading allocates nothing.
+ * Every read
  * checks `limit`, the end of the message being read.
  */
 export class WireReader {

@@ -1,8 +1,8 @@
 import type { Staging } from '../otlp/staging.ts';
 import { rememberTimes } from './apply-number.ts';
 import { countAtOrBelow, type ExponentialBuckets, isInRange } from './exponential.ts';
-import { type PointContext, type PointResult, shifted } from './ingest.ts';
 import { cumulativeInterval, deltaInterval, firstInterval, type Interval } from './intervals.ts';
+import { type PointContext, type PointResult, shifted } from './point.ts';
 import { NOTED, type NotedReason, REJECTED } from './reasons.ts';
 import type { Series, SeriesValues } from './series.ts';
 
@@ -10,7 +10,9 @@ const interval: Interval = { kind: 'baseline', from: 0, reason: null };
 /** Bounds are matched as numbers; this much is rounding of units (0.3 s / 1e-3). */
 const TOLERANCE = 1e-12;
 
-/** A point of an explicit histogram: its count goes to counters, its counts at or below a threshold to latency cells. */
+/**
+ * A point of an explicit histogram: its count goes to counters, its counts at or below a threshold to latency cells.
+ */
 export function applyHistogram(series: Series, staging: Staging, point: number, context: PointContext): PointResult {
   const wrong = checkExplicit(staging, point);
   if (wrong !== null) return wrong;
@@ -20,7 +22,8 @@ export function applyHistogram(series: Series, staging: Staging, point: number, 
   if (!decide(series, context, isFirst, () => hasDecreased(values, staging, point, hasNewBounds))) {
     return interval.reason as PointResult;
   }
-  // Other bounds begin another stream: without a new start its first value may hold history, and is what later ones differ from.
+  // Other bounds begin another stream: without a new start its first value may hold history, and is what later ones
+  // differ from.
   const isNewStream = hasNewBounds && !context.isDelta && interval.reason !== NOTED.reset;
   if (hasNewBounds) context.note(NOTED.newBounds);
   if (interval.kind !== 'baseline' && !isNewStream) {

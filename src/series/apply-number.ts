@@ -1,6 +1,6 @@
 import { type Staging, VALUE_INT, VALUE_NONE } from '../otlp/staging.ts';
-import { type PointContext, type PointResult, shifted } from './ingest.ts';
 import { cumulativeInterval, deltaInterval, firstInterval, type Interval } from './intervals.ts';
+import { type PointContext, type PointResult, shifted } from './point.ts';
 import { REJECTED } from './reasons.ts';
 import type { Series } from './series.ts';
 
@@ -38,7 +38,8 @@ export function applySum(series: Series, staging: Staging, point: number, contex
 }
 
 /**
- * Whole events since the last point. Ints differ exactly over all 64 bits; fractional totals are floored on both sides, so
+ * Whole events since the last point. Ints differ exactly over all 64 bits; fractional totals are floored on both
+ * sides, so
  * that the increments always add up to the floored total.
  */
 function incrementOf(series: Series, staging: Staging, point: number, value: number, isDelta: boolean): number {

@@ -24,7 +24,8 @@ export function isInRange(scale: number, offset: number, length: number): boolea
 
 /**
  * How many values are at or below `threshold` (> 0), by whole buckets seen at `scale` (at most the histogram's own): a bucket
- * is counted when its upper bound is. Index i at scale s lies in index i >> (s - scale) at the lower scale. Zero and negative
+ * is counted when its upper bound is. Index i at scale s lies in index i >> (s - scale) at the lower scale. Zero and
+ * negative
  * values are below every threshold.
  */
 export function countAtOrBelow(buckets: ExponentialBuckets, scale: number, threshold: number): number {

@@ -56,7 +56,10 @@ export function decodeText(bytes: Uint8Array, from: number, to: number): string 
   }
 }
 
-/** Reads KeyValue fields with the given tag in [from, to); the last of two with one key wins. Other fields are passed. */
+/**
+ * Reads KeyValue fields with the given tag in [from, to); the last of two with one key wins. Other fields are
+ * passed.
+ */
 export function decodeAttributes(bytes: Uint8Array, from: number, to: number, attributeTag: number): Attributes {
   const cursor = new Cursor(bytes, from);
   const attributes = new Map<string, AttributeValue>();

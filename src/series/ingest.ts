@@ -1,4 +1,4 @@
-import { type EpochMs, epochMs } from '../base/units.ts';
+import type { EpochMs } from '../base/units.ts';
 import {
   FLAG_NO_RECORDED_VALUE,
   KIND_EXPONENTIAL_HISTOGRAM,
@@ -15,7 +15,8 @@ import { applyGauge, applySum } from './apply-number.ts';
 import type { BalancerListener, Binder } from './binding.ts';
 import { UnreadableAttributes } from './identity.ts';
 import { dropImplausibleStart } from './intervals.ts';
-import { NOTED, type NotedReason, PASSED, type PassedReason, REJECTED, type RejectedReason } from './reasons.ts';
+import type { PointContext, PointResult } from './point.ts';
+import { NOTED, PASSED, REJECTED, type RejectedReason } from './reasons.ts';
 import { type SeriesState, SeriesTable } from './series-table.ts';
 
 export interface IngestSource {
@@ -38,7 +39,8 @@ export interface SeriesSnapshot {
 }
 
 /**
- * Decoded requests to increments. Every point ends in exactly one of: accepted, rejected with a reason, passed (a duplicate, a
+ * Decoded requests to increments. Every point ends in exactly one of: accepted, rejected with a reason, passed (a
+ * duplicate, a
  * stale marker); `counters()` holds them, so that points = accepted + rejected + passed.
  */
 export interface SeriesIngest {
@@ -55,21 +57,6 @@ export interface SeriesIngest {
 /** Points further ahead of our clock than this are placed at arrival. */
 const AHEAD_MS_MAX = 60_000;
 const MESSAGE_REASONS_MAX = 10;
-
-/** What applying one point came to. */
-export type PointResult = 'accepted' | RejectedReason | PassedReason;
-
-/** The point in hand, shared by the appliers: nothing is allocated per point. */
-export interface PointContext {
-  timeMs: number;
-  timeSubNs: number;
-  startMs: number;
-  startSubNs: number;
-  /** How far the point's interval is moved back because it lies ahead of our clock. */
-  shiftMs: number;
-  isDelta: boolean;
-  note(reason: NotedReason): void;
-}
 
 export function createSeriesIngest(deps: { binder: Binder; balancers: BalancerListener }): SeriesIngest {
   const table = new SeriesTable(deps.binder);
@@ -160,7 +147,10 @@ export function createSeriesIngest(deps: { binder: Binder; balancers: BalancerLi
   };
 }
 
-/** Points of one request in the order of their times; the usual case, all of one time or already in order, costs no sort. */
+/**
+ * Points of one request in the order of their times; the usual case, all of one time or already in order, costs no
+ * sort.
+ */
 function inTimeOrder(staging: Staging): Iterable<number> {
   const { pointCount, timeMs, timeSubNs } = staging;
   const isBefore = (a: number, b: number): number =>
@@ -177,5 +167,3 @@ function messageOf(refused: ReadonlyMap<RejectedReason, number>): string {
   const parts = [...refused].slice(0, MESSAGE_REASONS_MAX).map(([reason, points]) => `${points} ${reason}`);
   return `data points not counted: ${parts.join(', ')}`;
 }
-
-export const shifted = (at: number, context: PointContext): EpochMs => epochMs(at - context.shiftMs);

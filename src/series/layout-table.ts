@@ -3,7 +3,8 @@ import type { Series } from './series.ts';
 
 /**
  * One way in which the bytes of a series' identity were sent. Senders repeat their series in the same order, so each layout
- * remembers which one followed it last time: the guess is checked by comparing bytes, and the hash is only needed when it fails.
+ * remembers which one followed it last time: the guess is checked by comparing bytes, and the hash is only needed
+ * when it fails.
  */
 export interface Layout {
   readonly context: number;

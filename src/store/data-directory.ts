@@ -12,7 +12,8 @@ export interface DataDirectory {
 
 /**
  * Takes a data directory for this process alone. The lock is an exclusive SQLite lock, which the system drops when the
- * process dies, however it dies. Throws STORE_DATA_DIR_LOCKED when another process holds it, STORE_DATA_DIR_UNUSABLE when it cannot be made.
+ * process dies, however it dies. Throws STORE_DATA_DIR_LOCKED when another process holds it, STORE_DATA_DIR_UNUSABLE
+ * when it cannot be made.
  */
 export function openDataDirectory(path: string): DataDirectory {
   let lock: Database.Database;

@@ -18,9 +18,14 @@ export interface LogPosition {
   readonly offset: number;
 }
 
-/** Append-only log of accepted requests (design section 12). An interface, so that another medium can take its place. */
+/**
+ * Append-only log of accepted requests (design section 12). An interface, so that another medium can take its place.
+ */
 export interface IngestLog {
-  /** Resolves with the position behind the record once it is on disk (several appends share one fdatasync), in append order. Rejects with AppError STORE_UNWRITABLE (retryable). */
+  /**
+   * Resolves with the position behind the record once it is on disk (several appends share one fdatasync), in append
+   * order. Rejects with AppError STORE_UNWRITABLE (retryable).
+   */
   append(record: IngestRecord): Promise<LogPosition>;
   /** Records behind `from` (null = from the oldest kept), oldest first. */
   read(from: LogPosition | null): Iterable<{ readonly record: IngestRecord; readonly position: LogPosition }>;

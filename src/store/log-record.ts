@@ -4,7 +4,8 @@ import type { IngestRecord } from './ingest-log.ts';
 
 /**
  * A record on disk: `SBR1`, payload length (uint32 LE), CRC-32 of the payload (uint32 LE), payload.
- * Payload: received time (float64), flags (1 byte: 1 gRPC, 2 JSON, 4 gzip, 8 identity header present), peer and identity
+ * Payload: received time (float64), flags (1 byte: 1 gRPC, 2 JSON, 4 gzip, 8 identity header present), peer and
+ * identity
  * header (uint16 length + UTF-8), body.
  */
 export const HEADER_BYTES = 12;

@@ -85,6 +85,15 @@ test('a watermark follows a push within the same tick', () => {
   assert.equal(aggregate.feed(group, at(30)).watermark, at(30));
 });
 
+test('a watermark waits for a balancer that begins to feed within the same tick', () => {
+  const { aggregate, group } = fed('lb-1');
+  push(aggregate, 'lb-1', 0, 30, 10);
+  push(aggregate, 'lb-2', 0, 20, 10);
+  assert.equal(aggregate.feed(group, at(30)).watermark, at(30));
+  aggregate.addFeeder(group, aggregate.balancer('lb-2'));
+  assert.equal(aggregate.feed(group, at(30)).watermark, at(20));
+});
+
 test('the interval is 60 s until three pushes are known, then the median of the last five gaps', () => {
   const { aggregate } = fed();
   push(aggregate, 'lb-1', 0, 10, 10);

@@ -91,6 +91,32 @@ test('sums are those of a plain list of all counts, wherever a window lies and h
   );
 });
 
+test('sums of the levels of the product are exact over weeks, across blocks, spans and the end of the ring', () => {
+  const jump = fc.oneof(fc.nat(50), fc.integer({ min: 300, max: 5_000 }), fc.integer({ min: 50_000, max: 200_000 }));
+  const adds = fc.array(fc.tuple(jump, fc.integer({ min: 1, max: 70_000 })), { minLength: 20, maxLength: 200 });
+  const windows = fc.array(fc.tuple(fc.nat(300), fc.nat(260_000)), { minLength: 20, maxLength: 20 });
+  fc.assert(
+    fc.property(adds, windows, (steps, spans) => {
+      const ring = new StepRing(SLO_LEVELS);
+      const oracle = new Oracle();
+      let now = 20_000 * DAY;
+      for (const [ahead, amount] of steps) {
+        now += ahead * STEP;
+        ring.add(now, now, amount);
+        oracle.add(now, amount);
+      }
+      for (const [lag, length] of spans) {
+        const to = now - lag * STEP;
+        const plan = planRange(SLO_LEVELS, ring.newestAt, to - length * STEP, to);
+        assert.equal(plan.from, oldEdge(SLO_LEVELS, now, to - length * STEP));
+        assert.equal(plan.to, to);
+        assert.equal(ring.sum(plan), oracle.sum(plan.from, plan.to));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test('windows of the product end exactly where asked, and begin on the step of the level that still holds them', () => {
   const newest = 1_000 * DAY + 12_340_000;
   for (const ageMs of [

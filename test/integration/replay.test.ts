@@ -36,11 +36,17 @@ interface Line {
 }
 
 async function replay(file: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [MAIN, 'replay', '--rules', rules, ...args, file], { maxBuffer: 1 << 26 });
+  const { stdout } = await run(process.execPath, [MAIN, 'replay', '--rules', rules, ...args, file], {
+    maxBuffer: 1 << 26,
+  });
   return stdout;
 }
 
-const parse = (output: string): Line[] => output.trim().split('\n').map((line) => JSON.parse(line) as Line);
+const parse = (output: string): Line[] =>
+  output
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
 
 function write(name: string, lines: readonly string[]): string {
   const file = join(directory, name);
@@ -49,7 +55,13 @@ function write(name: string, lines: readonly string[]): string {
 }
 
 const build = (order?: (indices: readonly number[]) => readonly number[]): readonly string[] =>
-  replayLines({ startMs: START, minutes: 100, pushEveryMs: 10_000, series: SERIES, ...(order === undefined ? {} : { order }) });
+  replayLines({
+    startMs: START,
+    minutes: 100,
+    pushEveryMs: 10_000,
+    series: SERIES,
+    ...(order === undefined ? {} : { order }),
+  });
 
 describe('replay of 60 clean minutes and 10 minutes with 15 % errors, 99.9 %, workbook', () => {
   const file = write('outage.jsonl', build());
@@ -131,7 +143,12 @@ describe('replay of 60 clean minutes and 10 minutes with 15 % errors, 99.9 %, wo
     const short = write('cut.jsonl', build().slice(0, 69 * 6));
     const until = new Date(START + 90 * MINUTE).toISOString();
     const output = parse(await replay(short, '--until', until));
-    assert.equal(output.filter((line) => line.type === 'alert' && line['name'] === 'ErrorBudgetBurn' && line['state'] === 'resolved').length, 0);
+    assert.equal(
+      output.filter(
+        (line) => line.type === 'alert' && line['name'] === 'ErrorBudgetBurn' && line['state'] === 'resolved',
+      ).length,
+      0,
+    );
     const slo = output.at(-1)?.['slo'] as { groups: { state: string; tiersHolding: string[] }[] };
     assert.equal(slo.groups[0]?.state, 'no_data');
     assert.deepEqual(slo.groups[0]?.tiersHolding.includes('50h'), true);

@@ -140,6 +140,10 @@ test('resumed handshakes move from full to resumed, and the total stays what it 
     'balancer=lb-1,resumed=true: 65',
   ]);
   assert.equal(new Set(reused.counters.map(({ cell }) => cell)).size, reused.counters.length, 'each cell once');
+  assert.ok(
+    reused.counters.every(({ weight }) => weight !== 0),
+    'a cell that would get nothing is not fed',
+  );
 });
 
 test('upstream requests feed the cluster and its host, failed ones its errors', () => {

@@ -45,7 +45,9 @@ export function replayLines(options: {
     }));
     const sum = { aggregationTemporality: 2, isMonotonic: true, dataPoints: points };
     const resource = { attributes: [attribute('service.instance.id', 'edge-1')] };
-    lines.push(JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics: [{ metrics: [{ name: 'lb.requests', sum }] }] }] }));
+    lines.push(
+      JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics: [{ metrics: [{ name: 'lb.requests', sum }] }] }] }),
+    );
   }
   return lines;
 }

@@ -8,7 +8,10 @@ import type { MessageLinks } from '../notifier.ts';
 export const WEBHOOK_SCHEMA = 'slowburn.webhook/1';
 const MEMBERS_MAX = 50;
 
-/** The body of the generic webhook: everything that a receiver needs to show, route and close a message (design section 11). */
+/**
+ * The body of the generic webhook: everything that a receiver needs to show, route and close a message (design
+ * section 11).
+ */
 export function toWebhookMessage(notification: Notification, links: MessageLinks, eventId: string): string {
   const { incident } = notification;
   const lead = leadAlert(incident);

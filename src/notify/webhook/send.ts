@@ -7,7 +7,10 @@ const TIMEOUT_MS = 10_000;
 /** Of an error answer this much is kept for the person who looks why. */
 const ERROR_TEXT_MAX = 200;
 
-/** One POST. 2xx is delivered; 408, 429, 5xx, network errors and time-outs are worth another try; anything else is final. */
+/**
+ * One POST. 2xx is delivered; 408, 429, 5xx, network errors and time-outs are worth another try; anything else is
+ * final.
+ */
 export async function sendWebhook(
   receiver: Receiver,
   payload: string,

@@ -1,4 +1,7 @@
-/** Schema 1: incidents with their timeline, alert states, and the outbox. Bodies are JSON (store/codec); columns are what is asked for. */
+/**
+ * Schema 1: incidents with their timeline, alert states, and the outbox. Bodies are JSON (store/codec); columns are
+ * what is asked for.
+ */
 export const INIT = `
 CREATE TABLE alert_state (
   key TEXT PRIMARY KEY NOT NULL,

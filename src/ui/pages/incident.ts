@@ -3,7 +3,10 @@ import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
 import { agoWords, exhaustionWords, labelWords, percentWords } from '../phrases.ts';
 
-/** One incident, in the order in which it is read at 3 a.m.: state and clock, impact, cause, first step, then the record. */
+/**
+ * One incident, in the order in which it is read at 3 a.m.: state and clock, impact, cause, first step, then the
+ * record.
+ */
 export function incidentPage(incident: IncidentDetailView, now: string, message: string | null): Html {
   const { lead } = incident;
   const burning = incident.members.map((member) => member.alert).find((alert) => alert.exhaustion !== null) ?? lead;
