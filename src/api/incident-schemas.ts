@@ -65,6 +65,10 @@ const incidentFields = {
   tier: textOrNull('Highest tier among its alerts.'),
   title: text('What is wrong, in one line.'),
   lead: ref<AlertView>(ALERT),
+  exhaustion: Type.Unsafe({
+    anyOf: [{ $ref: `${EXHAUSTION.$id}#` }, { type: 'null' }],
+    description: 'For burn alerts, when the budget is gone.',
+  }),
   alerts: texts('Names of its alerts.'),
   runbook: text('Name of the runbook of its lead, or an absolute URL.'),
   runbookUrl: text('Where that runbook can be read.'),

@@ -90,6 +90,7 @@ export function toIncidentView(incident: Incident, runbookUrl: (runbook: string)
     tier: incident.tier,
     title: incident.title,
     lead: toAlertView(lead, leadMember?.state ?? 'resolved', incident.id),
+    exhaustion: soonestExhaustion(incident),
     alerts: incident.members.map((member) => member.alert.name),
     runbook: incident.runbook,
     runbookUrl: runbookUrl(incident.runbook),
@@ -101,6 +102,15 @@ export function toIncidentView(incident: Incident, runbookUrl: (runbook: string)
     snoozedUntil: instantOrNull(incident.snoozedUntil),
     previous: incident.previous,
   };
+}
+
+/** The exhaustion of the firing member with the least time left, else of any that burnt. */
+function soonestExhaustion(incident: Incident): ExhaustionView | null {
+  const burning = incident.members.filter(({ alert }) => alert.burn !== null);
+  const firing = burning.filter(({ state }) => state === 'firing');
+  const left = ({ alert }: IncidentMember): number => alert.burn?.exhaustion.until ?? Number.POSITIVE_INFINITY;
+  const [first] = [...(firing.length > 0 ? firing : burning)].sort((a, b) => left(a) - left(b));
+  return first?.alert.burn ? toExhaustionView(first.alert.burn.exhaustion) : null;
 }
 
 const toMemberView = (member: IncidentMember, incident: number): MemberView => ({

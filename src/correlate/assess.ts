@@ -40,12 +40,14 @@ const rank = ({ severity }: Alert): number => (severity === 'page' ? 0 : 1);
 const left = ({ burn }: Alert): number => burn?.exhaustion.until ?? Number.POSITIVE_INFINITY;
 
 /** Brings lead, severity, tier and title up to date with the members, and writes down what that changed. */
-export function reassess(draft: IncidentDraft, settings: CorrelationSettings): void {
+export function reassess(draft: IncidentDraft, settings: CorrelationSettings, now: EpochMs): void {
   const firing = firingAlerts(draft.incident);
   const lead = leadOf(draft.incident, settings);
   if (lead.key !== draft.incident.lead) {
-    const reason = `${lead.name} is the likelier cause`;
-    draft.record('lead_changed', reason, { lead: lead.key, title: titleOf(lead), runbook: lead.runbook });
+    const fields = { lead: lead.key, title: titleOf(lead), runbook: lead.runbook };
+    // Alerts of the tick that opened it came together: their lead is the first one, not another.
+    if (draft.incident.openedAt === now) draft.set(fields);
+    else draft.record('lead_changed', `${lead.name} is the likelier cause`, fields);
   }
   if (firing.length === 0) return;
   const severity = highestSeverity(firing);

@@ -39,7 +39,7 @@ class IncidentCorrelator implements Correlator {
     for (const change of inOrder(changes)) this.#apply(change, drafts, gathered, now);
     for (const draft of byId(drafts)) {
       if (draft.incident.state === 'resolved') continue;
-      reassess(draft, this.#settings);
+      reassess(draft, this.#settings, now);
       advance(draft, this.#settings, now);
       announce(draft, this.#settings, now);
     }

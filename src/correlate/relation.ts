@@ -47,7 +47,7 @@ function sameKind(alert: Alert, other: Alert, distance: number): string | null {
   if (alert.name === ALERT.errorBudgetBurn) {
     return a.service === b.service ? `${alert.name} of the same service ${a.service}, ${apart(distance)}` : null;
   }
-  return alert.name === ALERT.telemetryLost ? `${alert.name} elsewhere at the same time, ${apart(distance)}` : null;
+  return alert.name === ALERT.telemetryLost ? `another loss of telemetry, ${apart(distance)}` : null;
 }
 
 function sharedPlace(a: Alert, b: Alert, scope: Scope): string | null {

@@ -1,5 +1,6 @@
 import type { BalancerState } from '../aggregate/features.ts';
 import type { EpochMs } from '../base/units.ts';
+import type { Severity } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import { labelsOf } from '../model/labels.ts';
 import { type Detection, type DetectionInput, type Detector, type Finding, threshold } from './detector.ts';
@@ -16,9 +17,11 @@ export const telemetryLost: Detector = {
     const limitOf = (balancer: BalancerState): number =>
       Math.max(threshold(settings, 'silentFor'), threshold(settings, 'ownIntervals') * balancer.interval);
     const silent = (balancer: BalancerState): boolean => now - balancer.newestPointAt >= limitOf(balancer);
-    const holding: Finding[] = balancers.filter(({ stale }) => stale).map((balancer) => staleBalancer(balancer, now));
+    const holding: Finding[] = balancers
+      .filter(({ stale }) => stale)
+      .map((balancer) => staleBalancer(balancer, now, settings.severity));
     const blind = blindSlos(balancers, silent);
-    if (blind.length > 0) holding.push(blindness(blind, balancers, now, settings.severity));
+    if (blind.length > 0) holding.push(blindness(blind, balancers, now));
     return { holding, undecided: new Set() };
   },
 };
@@ -40,30 +43,26 @@ function blindSlos(
 
 const minutesSince = (at: EpochMs, now: EpochMs): number => Math.floor((now - at) / 60_000);
 
-function staleBalancer(balancer: BalancerState, now: EpochMs): Finding {
+function staleBalancer(balancer: BalancerState, now: EpochMs, severity: Severity): Finding {
   const minutes = minutesSince(balancer.newestPointAt, now);
   return {
     identity: labelsOf([['balancer', balancer.id]]),
     place: { balancer: balancer.id, ...(balancer.zone === null ? {} : { zone: balancer.zone }) },
-    severity: 'ticket',
+    severity,
     summary: `Balancer ${balancer.id} has sent no metrics for ${minutes} min.`,
     evidence: [{ name: 'silent_minutes', value: minutes, unit: 'min', text: `last point ${minutes} min ago` }],
   };
 }
 
-function blindness(
-  slos: readonly string[],
-  balancers: readonly BalancerState[],
-  now: EpochMs,
-  severity: Finding['severity'],
-): Finding {
+function blindness(slos: readonly string[], balancers: readonly BalancerState[], now: EpochMs): Finding {
   const feeding = balancers.filter((balancer) => balancer.slos.some((slo) => slos.includes(slo)));
   const newest = Math.max(...feeding.map((balancer) => balancer.newestPointAt)) as EpochMs;
   const minutes = minutesSince(newest, now);
   return {
     identity: labelsOf([['scope', 'slo']]),
     place: {},
-    severity,
+    // Nothing else can page for these SLOs now.
+    severity: 'page',
     summary: `No balancer of ${slos.join(', ')} has sent metrics for ${minutes} min: nothing can be said about these budgets.`,
     evidence: [
       { name: 'slos', value: slos.join(', '), text: `SLOs without data: ${slos.join(', ')}` },

@@ -106,6 +106,8 @@ export interface IncidentView {
   readonly tier: string | null;
   readonly title: string;
   readonly lead: AlertView;
+  /** Of the member whose budget is gone soonest; null when none burns. */
+  readonly exhaustion: ExhaustionView | null;
   readonly alerts: readonly string[];
   readonly runbook: string;
   readonly runbookUrl: string;

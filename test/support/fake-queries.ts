@@ -184,6 +184,7 @@ const OPEN: IncidentDetailView = {
   tier: '50h',
   title: 'HostEjections in checkout explains ErrorBudgetBurn',
   lead: EJECTION_ALERT,
+  exhaustion: null,
   alerts: ['ErrorBudgetBurn', 'HostEjections'],
   runbook: 'HostEjections',
   runbookUrl: 'http://127.0.0.1:8080/runbooks/HostEjections',

@@ -39,7 +39,7 @@ function silenceWords(slos: readonly SloView[]): string {
 
 function bySeverityThenExhaustion(a: IncidentView, b: IncidentView): number {
   if (a.severity !== b.severity) return a.severity === 'page' ? -1 : 1;
-  const left = (incident: IncidentView): number => incident.lead.exhaustion?.seconds ?? Number.POSITIVE_INFINITY;
+  const left = (incident: IncidentView): number => incident.exhaustion?.seconds ?? Number.POSITIVE_INFINITY;
   const [ofA, ofB] = [left(a), left(b)];
   return ofA === ofB ? b.id - a.id : ofA - ofB;
 }
@@ -48,7 +48,7 @@ function card(incident: IncidentView, now: string): Html {
   const { lead } = incident;
   return html`<li class="card ${incident.severity}">
 <h3><a href="/incidents/${incident.id}">${incident.title}</a></h3>
-<p>${severityBadge(incident.severity)} ${incident.tier === null ? '' : html`tier ${incident.tier}, `}${lead.exhaustion === null ? '' : html`budget <strong>${exhaustionWords(lead.exhaustion)}</strong>, `}open since ${time(incident.openedAt)} (${agoWords(incident.openedAt, now)})</p>
+<p>${severityBadge(incident.severity)} ${incident.tier === null ? '' : html`tier ${incident.tier}, `}${incident.exhaustion === null ? '' : html`budget <strong>${exhaustionWords(incident.exhaustion)}</strong>, `}open since ${time(incident.openedAt)} (${agoWords(incident.openedAt, now)})</p>
 <p>${lead.summary}</p>
 <p>${incident.state === 'acknowledged' ? html`Acknowledged by ${incident.acknowledgedBy}.` : 'Nobody has acknowledged it.'} <a href="${incident.runbookUrl}">Runbook ${incident.runbook}</a> · ${incident.alerts.length} alert${incident.alerts.length === 1 ? '' : 's'}</p>
 </li>`;

@@ -22,13 +22,15 @@ ${
 
 function groupRow(group: GroupViewOut): Html {
   const label = labelWords(group.labels);
+  // What was measured before the balancers fell silent says nothing about now.
+  const known = group.state === 'measured';
   return html`<tr><th scope="row">${label === '' ? 'all' : label}</th>
 <td class="state ${group.state}">${stateWords(group)}</td>
 <td>${group.severity === null ? 'none' : html`${severityBadge(group.severity)} ${group.tiersHolding.join(', ')}`}</td>
-<td class="number">${group.sli === null ? '–' : percentWords(group.sli)}</td>
-<td class="number">${group.budgetRemaining === null ? '–' : percentWords(group.budgetRemaining)}</td>
-<td>${group.budgetRemaining === null ? 'not known' : exhaustionWords(group.exhaustion)}</td>
-${BURN_WINDOWS.map((window) => html`<td class="number">${burnWords(group.burn[window])}</td>`)}
+<td class="number">${known && group.sli !== null ? percentWords(group.sli) : '–'}</td>
+<td class="number">${known && group.budgetRemaining !== null ? percentWords(group.budgetRemaining) : '–'}</td>
+<td>${known && group.budgetRemaining !== null ? exhaustionWords(group.exhaustion) : 'not known'}</td>
+${BURN_WINDOWS.map((window) => html`<td class="number">${burnWords(known ? group.burn[window] : null)}</td>`)}
 <td class="number">${group.bad} bad of ${group.total}</td></tr>`;
 }
 
