@@ -43,9 +43,6 @@ export async function runServe(args: ServeArgs, io: CommandIo): Promise<ExitCode
     io.stderr(`slowburn could not start: ${describeFailure(error)}\n`);
     return EXIT.failed;
   }
-  io.stderr(startMessage(app, config, rules, io.version));
-  if (args.printPorts) io.stdout(`${JSON.stringify(app.ports)}\n`);
-
   const reload = (): void => {
     const next = readRules(config, io);
     if (next === null) {
@@ -56,7 +53,10 @@ export async function runServe(args: ServeArgs, io: CommandIo): Promise<ExitCode
     io.stderr(`Rules read again: ${next.slos.length} SLOs.\n`);
   };
   process.on('SIGHUP', reload);
-  const signal = await stopSignal();
+  const stopped = stopSignal();
+  io.stderr(startMessage(app, config, rules, io.version));
+  if (args.printPorts) io.stdout(`${JSON.stringify(app.ports)}\n`);
+  const signal = await stopped;
   process.off('SIGHUP', reload);
   io.stderr(`${signal}: finishing requests in flight and writing a snapshot.\n`);
   await app.stop();
