@@ -16,14 +16,13 @@ import { WIRE_FIXED64, WIRE_LENGTH, WIRE_VARINT, WireWriter, zigzag32 } from './
 const MAX_VALUE_DEPTH = 100;
 
 /**
- * Turns an ExportMetricsServiceRequest in OTLP/JSON into the same request in protobuf, so that both encodings meet
- * as bytes.
- * One pass from bytes to bytes; no JavaScript value is built, so that int64 is exact and no key can reach a prototype.
+ * Turns an ExportMetricsServiceRequest in OTLP/JSON into the same request in protobuf, so that both encodings meet as
+ * bytes. One pass from bytes to bytes; no JavaScript value is built, so that int64 is exact and no key can reach a
+ * prototype.
  *
  * Rules where the specification leaves a choice: a UTF-8 byte order mark in front is skipped; anything behind the
- * object,
- * a known key twice in one object, two members of a oneof, null inside an array, text that is not UTF-8 and half of a
- * surrogate pair are malformed; attribute values nest 100 deep, unknown keys 512.
+ * object, a known key twice in one object, two members of a oneof, null inside an array, text that is not UTF-8 and
+ * half of a surrogate pair are malformed; attribute values nest 100 deep, unknown keys 512.
  * Throws AppError OTLP_MALFORMED with the JSON path.
  */
 export function decodeJsonMetrics(bytes: Uint8Array): Uint8Array {

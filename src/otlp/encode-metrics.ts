@@ -17,8 +17,8 @@ import { type Integer64, WIRE_LENGTH, WIRE_VARINT, WireWriter, zigzag32 } from '
 
 /**
  * Encodes a request tree as protobuf bytes of opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest,
- * fields in
- * the order of their numbers, repeated numbers packed. Throws RangeError for a 64-bit value given as an inexact number.
+ * fields in the order of their numbers, repeated numbers packed. Throws RangeError for a 64-bit value given as an
+ * inexact number.
  */
 export function encodeMetrics(payload: MetricsPayload): Uint8Array {
   const writer = new WireWriter(64 * 1024);

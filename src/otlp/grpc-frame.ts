@@ -1,7 +1,7 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Refusal } from './consumer.ts';
 import type { ByteLease } from './inflight-bytes.ts';
-import { OVERLOADED, tooLarge } from './receiver.ts';
+import { OVERLOADED, tooLarge } from './metrics-receiver.ts';
 
 /** One byte says whether the message is compressed, four are its length, big-endian. */
 export const FRAME_HEADER_BYTES = 5;
@@ -18,8 +18,8 @@ const malformed = (message: string): FrameResult => ({
 });
 
 /**
- * Reads the one message of a unary call, at most `maxBytes` long. A length beyond the limit is refused from the header alone.
- * Bytes are taken from `lease` as they come.
+ * Reads the one message of a unary call, at most `maxBytes` long. A length beyond the limit is refused from the header
+ * alone. Bytes are taken from `lease` as they come.
  */
 export function readFrame(stream: ServerHttp2Stream, maxBytes: number, lease: ByteLease): Promise<FrameResult> {
   return new Promise((resolve) => {

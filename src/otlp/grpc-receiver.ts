@@ -7,10 +7,10 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { createBearerCheck } from './bearer-token.ts';
+import { inflateGzip } from './body-inflate.ts';
 import type { MetricsOutcome, Refusal } from './consumer.ts';
 import { encodeFrame, readFrame } from './grpc-frame.ts';
-import { inflateGzip } from './inflate.ts';
+import { createBearerCheck } from './http-bearer.ts';
 import type { ByteLease } from './inflight-bytes.ts';
 import {
   consumeSafely,
@@ -23,7 +23,7 @@ import {
   toPeer,
   toSettings,
   UNAUTHENTICATED,
-} from './receiver.ts';
+} from './metrics-receiver.ts';
 import {
   encodeExportResponse,
   encodeGrpcMessage,
@@ -43,8 +43,7 @@ const SESSION_IDLE_MS = 600_000;
 const ACCEPTED_ENCODINGS = 'identity,gzip';
 
 /**
- * Bounds on what one HTTP/2 connection may ask for. Windows are large enough for a batch without waiting for
- * updates.
+ * Bounds on what one HTTP/2 connection may ask for. Windows are large enough for a batch without waiting for updates.
  */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
@@ -59,7 +58,8 @@ const SERVER_OPTIONS = {
 
 /**
  * OTLP/gRPC for metrics: the unary call MetricsService/Export over HTTP/2 without TLS, written on node:http2 since a
- * general gRPC stack costs more than twice the work per request and does not bound inflated messages the way OTLP asks.
+ * general gRPC stack costs more than twice the work per request and does not bound inflated messages the way OTLP
+ * asks.
  */
 export function createGrpcReceiver(options: ReceiverOptions): MetricsReceiver {
   const settings = toSettings(options);

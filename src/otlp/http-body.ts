@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from './consumer.ts';
 import type { ByteLease } from './inflight-bytes.ts';
-import { OVERLOADED, tooLarge } from './receiver.ts';
+import { OVERLOADED, tooLarge } from './metrics-receiver.ts';
 
 /** A request with no more than this still to come is read to its end, so that the connection can be used again. */
 const DRAIN_BYTES = 256 * 1024;
@@ -13,7 +13,9 @@ export type BodyResult =
   /** The sender went away or was too slow. */
   | { readonly kind: 'aborted' };
 
-/** Reads a body of at most `maxBytes`, taking its bytes from `lease` as they come. Stops at the first byte too many. */
+/**
+ * Reads a body of at most `maxBytes`, taking its bytes from `lease` as they come. Stops at the first byte too many.
+ */
 export function readBody(request: IncomingMessage, maxBytes: number, lease: ByteLease): Promise<BodyResult> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -55,7 +57,10 @@ export function declaredLength(request: IncomingMessage): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
-/** Whether the rest of an unread body is small enough to be read and forgotten. One that awaits "100 Continue" may never come. */
+/**
+ * Whether the rest of an unread body is small enough to be read and forgotten. One that awaits "100 Continue" may
+ * never come.
+ */
 export function isCheapToDrain(request: IncomingMessage): boolean {
   if (request.complete) return true;
   const isUnbounded = request.headers['transfer-encoding'] !== undefined || request.headers.expect !== undefined;
@@ -64,10 +69,8 @@ export function isCheapToDrain(request: IncomingMessage): boolean {
 
 /**
  * Sends an answer while the sender may still be writing, then closes. Closing at once would reset the connection and
- * could
- * take the answer away from the sender before it reads it; so the rest is read and dropped for up to five seconds
- * first.
- * The answer must have been started with its Content-Length and `Connection: close`.
+ * could take the answer away from the sender before it reads it; so the rest is read and dropped for up to five
+ * seconds. The answer must have been started with its Content-Length and `Connection: close`.
  */
 export function endLingering(request: IncomingMessage, response: ServerResponse, body: Uint8Array): void {
   const end = (): void => {

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createBearerCheck } from './bearer-token.ts';
+import { inflateGzip } from './body-inflate.ts';
 import type { MetricsOutcome, OtlpEncoding, Refusal } from './consumer.ts';
+import { createBearerCheck } from './http-bearer.ts';
 import { declaredLength, endLingering, isCheapToDrain, readBody } from './http-body.ts';
-import { inflateGzip } from './inflate.ts';
 import type { ByteLease } from './inflight-bytes.ts';
 import {
   consumeSafely,
@@ -17,7 +17,7 @@ import {
   toPeer,
   toSettings,
   UNAUTHENTICATED,
-} from './receiver.ts';
+} from './metrics-receiver.ts';
 import {
   encodeExportResponse,
   encodeStatus,
@@ -49,10 +49,8 @@ interface Envelope {
 
 /**
  * OTLP/HTTP for metrics: POST /v1/metrics in protobuf or JSON, plain or gzip (OTLP 1.11). Tokens, types and declared
- * sizes are
- * checked before a byte of the body is read; limits hold while it streams. Errors are google.rpc.Status in the
- * encoding of
- * the request; a request whose type is unknown is answered in JSON.
+ * sizes are checked before a byte of the body is read; limits hold while it streams. Errors are google.rpc.Status in
+ * the encoding of the request; a request whose type is unknown is answered in JSON.
  */
 export function createHttpReceiver(options: ReceiverOptions): MetricsReceiver {
   const settings = toSettings(options);

@@ -1,7 +1,6 @@
 /**
  * How a field of OTLP/JSON is written in protobuf. Number kinds without a note have no presence: their zero is not
- * written.
- * `hex` is bytes as hexadecimal digits (trace and span ids), `bytes` is base64.
+ * written. `hex` is bytes as hexadecimal digits (trace and span ids), `bytes` is base64.
  */
 export type JsonFieldKind =
   | 'message'

@@ -134,8 +134,8 @@ export class JsonNumbers {
 
 /**
  * The value of a number with at most 15 digits and no exponent: digits and power of ten are exact doubles then, so
- * that one
- * division rounds correctly (W. D. Clinger, How to read floating point numbers accurately, 1990). Undefined for others.
+ * that one division rounds correctly (W. D. Clinger, How to read floating point numbers accurately, 1990). Undefined
+ * for others.
  */
 function shortDecimal(bytes: Uint8Array, from: number, to: number): number | undefined {
   if (to - from > 17) return undefined;

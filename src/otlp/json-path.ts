@@ -11,8 +11,8 @@ interface Level {
 }
 
 /**
- * Names the place of byte `at` in a JSON document, as `$.resourceMetrics[0].resource`. Only for error messages: it walks the
- * document again, which is well formed up to `at`. Long keys are cut, and so is the middle of a long path.
+ * Names the place of byte `at` in a JSON document, as `$.resourceMetrics[0].resource`. Only for error messages: it
+ * walks the document again, which is well formed up to `at`. Long keys are cut, and so is the middle of a long path.
  */
 export function jsonPath(bytes: Uint8Array, at: number): string {
   const levels: Level[] = [];

@@ -29,8 +29,7 @@ export interface NumberToken {
 
 /**
  * Reads JSON (RFC 8259, UTF-8) from bytes without building values. Every failure is an AppError OTLP_MALFORMED that
- * names the
- * place as a JSON path.
+ * names the place as a JSON path.
  */
 export class JsonScanner {
   readonly bytes: Uint8Array;
@@ -150,8 +149,8 @@ export class JsonScanner {
   }
 
   /**
-   * Where the number that starts at `from` ends, by JSON's grammar; undefined when there is none. The answer is reused by the
-   * next call.
+   * Where the number that starts at `from` ends, by JSON's grammar; undefined when there is none. The answer is reused
+   * by the next call.
    */
   numberAt(from: number, end: number): NumberToken | undefined {
     const { bytes } = this;
@@ -224,7 +223,9 @@ export class JsonScanner {
     }
   }
 
-  /** Behind a value: takes closing brackets, then a comma and the next key. True when the outermost value has ended. */
+  /**
+   * Behind a value: takes closing brackets, then a comma and the next key. True when the outermost value has ended.
+   */
   #closeLevels(closers: number[]): boolean {
     for (;;) {
       const closer = closers.at(-1);

@@ -2,8 +2,7 @@ import type { Integer64 } from './wire-writer.ts';
 
 /**
  * An ExportMetricsServiceRequest as a tree, in the shape and with the names of OTLP/JSON. 64-bit values are exact as
- * bigint or
- * decimal text; enums are their numbers (see staging: TEMPORALITY_*).
+ * bigint or decimal text; enums are their numbers (see staging: TEMPORALITY_*).
  */
 export interface MetricsPayload {
   readonly resourceMetrics: readonly ResourceMetricsPayload[];

@@ -47,7 +47,8 @@ export interface Status {
 
 /**
  * The status of a refusal. Its message starts with the stable code. Bad data names the body as the wrong field; only
- * `retryAfterSeconds` makes RESOURCE_EXHAUSTED and UNAVAILABLE retryable by contract, and only `unavailable` carries it.
+ * `retryAfterSeconds` makes RESOURCE_EXHAUSTED and UNAVAILABLE retryable by contract, and only `unavailable` carries
+ * it.
  */
 export function toStatus(refusal: Refusal, retryAfterSeconds: number, maxMessageBytes = MAX_MESSAGE_BYTES): Status {
   const status = {
@@ -59,8 +60,8 @@ export function toStatus(refusal: Refusal, retryAfterSeconds: number, maxMessage
 }
 
 /**
- * ExportMetricsServiceResponse. Without rejected points and message it is empty (0 bytes, or `{}`): the specification wants
- * partial_success unset then.
+ * ExportMetricsServiceResponse. Without rejected points and message it is empty (0 bytes, or `{}`): the specification
+ * wants partial_success unset then.
  */
 export function encodeExportResponse(
   encoding: OtlpEncoding,

@@ -1,6 +1,6 @@
 /**
- * Length in bytes of the UTF-8 sequence at `at`, whose first byte is 0x80 or more; 0 when it is not well formed (overlong,
- * surrogate, above U+10FFFF, cut off at `end`). Table 3-7 of the Unicode Standard.
+ * Length in bytes of the UTF-8 sequence at `at`, whose first byte is 0x80 or more; 0 when it is not well formed
+ * (overlong, surrogate, above U+10FFFF, cut off at `end`). Table 3-7 of the Unicode Standard.
  */
 export function utf8SequenceLength(bytes: Uint8Array, at: number, end: number): number {
   const first = bytes[at] as number;

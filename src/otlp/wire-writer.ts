@@ -15,8 +15,8 @@ const LOW_HALF = doubleHalves[0] === 0 ? 0 : 1;
 export type Integer64 = bigint | number | string;
 
 /**
- * Appends protobuf fields to a growing buffer. Nested messages are written between `begin` and `end`; their length is put
- * in front afterwards, so that nothing is measured twice.
+ * Appends protobuf fields to a growing buffer. Nested messages are written between `begin` and `end`; their length is
+ * put in front afterwards, so that nothing is measured twice.
  */
 export class WireWriter {
   #bytes: Uint8Array;

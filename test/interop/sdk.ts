@@ -85,8 +85,9 @@ function add(recorded: Recorded, slo: string, cluster: string, isGood: boolean):
 }
 
 /**
- * The official OpenTelemetry SDK for JavaScript with its three OTLP exporters pushes histograms and counters from several
- * instances, cumulative and delta, plain and gzip, with a restart in between; the SLOs must count exactly what was recorded.
+ * The official OpenTelemetry SDK for JavaScript with its three OTLP exporters pushes histograms and counters from
+ * several instances, cumulative and delta, plain and gzip, with a restart in between; the SLOs must count exactly what
+ * was recorded.
  */
 export async function run(): Promise<boolean> {
   const problems: string[] = [];

@@ -2,7 +2,10 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import type { MetricsConsumer, MetricsOutcome, MetricsRequest, ReceiverMetrics } from '../../src/otlp/consumer.ts';
 import { type MetricsPayload, toAttributes } from '../../src/otlp/metrics-payload.ts';
 
-/** A payload as OTLP/JSON: 64-bit values become decimal text, bytes base64, NaN, infinities and the negative zero texts. */
+/**
+ * A payload as OTLP/JSON: 64-bit values become decimal text, bytes base64, NaN, infinities and the negative zero
+ * texts.
+ */
 export function toJsonText(payload: MetricsPayload): string {
   return JSON.stringify(payload, (_, value: unknown) => {
     if (typeof value === 'bigint') return String(value);

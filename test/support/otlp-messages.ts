@@ -1,6 +1,8 @@
 import protobuf from 'protobufjs';
 
-/** opentelemetry/proto/{common,resource,metrics}/v1 and collector/metrics/v1 of OTLP 1.11, as far as metrics need them. */
+/**
+ * opentelemetry/proto/{common,resource,metrics}/v1 and collector/metrics/v1 of OTLP 1.11, as far as metrics need them.
+ */
 const SCHEMA = `
 syntax = "proto3";
 package otlp;

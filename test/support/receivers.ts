@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { MetricsReceiver, ReceiverOptions } from '../../src/otlp/receiver.ts';
+import type { MetricsReceiver, ReceiverOptions } from '../../src/otlp/metrics-receiver.ts';
 import {
   type CountedRequests,
   createCountedRequests,

@@ -16,7 +16,10 @@ export interface RunningService {
   stop(): Promise<number | null>;
 }
 
-/** Starts the built service as a child of its own, with these SLO files (name to YAML), on free ports and a new directory. */
+/**
+ * Starts the built service as a child of its own, with these SLO files (name to YAML), on free ports and a new
+ * directory.
+ */
 export async function startService(slos: Readonly<Record<string, string>>): Promise<RunningService> {
   const directory = await mkdtemp(join(tmpdir(), 'slowburn-'));
   await mkdir(join(directory, 'rules', 'slos'), { recursive: true });

@@ -29,7 +29,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
 /** Pure: no node:*, no npm, no clock, no randomness, no environment. A folder, or single files of a mixed one. */
 const PURE_FOLDERS = ['base', 'model', 'slo', 'aggregate', 'series', 'burn', 'detect', 'correlate'];
 const PURE_FILES = [
-  /^src\/otlp\/(?!(http|grpc|bearer|inflate|inflight|receiver)\b)/,
+  /^src\/otlp\/(?!(http|grpc|body)-|metrics-receiver)/,
   /^src\/config\/(validate|resolve-.*|digest|suggest|policies|config|detector-thresholds)\.ts$/,
   /^src\/notify\/(.*\/)?(message|phrases|dedup|retry|outbox|text)\.ts$/,
   /^src\/store\/(codec|store|ingest-log|memory-store)\.ts$/,
@@ -211,7 +211,7 @@ export function runbookViolations(tree: Tree, alerts: readonly string[]): string
   return found;
 }
 
-const CODE = /'((?:API|APP|CONFIG|NOTIFY|OTLP|REPLAY|STORE)_[A-Z0-9_]+)'/g;
+const CODE = /\b((?:API|CONFIG|NOTIFY|OTLP|REPLAY|STORE)_[A-Z0-9]+(?:_[A-Z0-9]+)*)\b/g;
 
 /** Every error code is in docs/errors.md, and every code there is in the source. */
 export function errorCodeViolations(tree: Tree): string[] {

@@ -80,7 +80,7 @@ export async function consumeSafely(options: ReceiverOptions, request: MetricsRe
 const INTERNAL: Refusal = {
   kind: 'unavailable',
   code: 'OTLP_INTERNAL',
-  message: 'the request could not be applied because of a fault in slowburn; nothing of it was kept',
+  message: 'the request could not be applied because of a fault in slowburn; send it again',
 };
 
 export const UNAUTHENTICATED: Refusal = {

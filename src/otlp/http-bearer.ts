@@ -4,8 +4,7 @@ const digest = (text: string): Buffer => createHash('sha256').update(text, 'utf8
 
 /**
  * Checks an Authorization header against the tokens. Digests are compared in constant time and every token is looked
- * at, so
- * that the time taken tells nothing about them. Without tokens everything is allowed.
+ * at, so that the time taken tells nothing about them. Without tokens everything is allowed.
  */
 export function createBearerCheck(
   tokens: readonly { readonly value: string }[],

@@ -1,7 +1,7 @@
 import { createGunzip, gunzipSync } from 'node:zlib';
 import type { Refusal } from './consumer.ts';
 import type { ByteLease } from './inflight-bytes.ts';
-import { OVERLOADED, tooLarge } from './receiver.ts';
+import { OVERLOADED, tooLarge } from './metrics-receiver.ts';
 
 /** Up to these sizes inflating inline takes a few milliseconds and beats the thread pool; beyond, it would block. */
 const SYNC_WIRE_BYTES = 256 * 1024;
@@ -15,8 +15,8 @@ export type InflateResult =
 const refused = (refusal: Refusal): InflateResult => ({ kind: 'refused', refusal });
 
 /**
- * Inflates gzip, several members included, to at most `maxBytes`. Inflated bytes are taken from `lease` as they come, so
- * that bombs arriving side by side cannot fill the memory.
+ * Inflates gzip, several members included, to at most `maxBytes`. Inflated bytes are taken from `lease` as they come,
+ * so that bombs arriving side by side cannot fill the memory.
  */
 export async function inflateGzip(wire: Uint8Array, maxBytes: number, lease: ByteLease): Promise<InflateResult> {
   if (wire.length <= SYNC_WIRE_BYTES) {
