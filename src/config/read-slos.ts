@@ -8,7 +8,7 @@ import { child, type SourceDocument, textOf } from './source.ts';
 import { chooseFrom } from './suggest.ts';
 import { type ResolvedSlo, uniqueSlos } from './validate.ts';
 
-const API_VERSION = 'openslo/v1';
+const OPENSLO_VERSION = 'openslo/v1';
 
 /** Kinds of OpenSLO v1 that are accepted, and why they are not used; null = nothing is lost by that. */
 const OTHER_KINDS: ReadonlyMap<string, string | null> = new Map([
@@ -74,11 +74,11 @@ function isSupportedVersion(document: SourceDocument, report: Report): boolean {
   const node = child(document.root, 'apiVersion');
   const version = textOf(node);
   // A missing version is the schema's finding.
-  if (node === undefined || version === undefined || version === API_VERSION) return true;
+  if (node === undefined || version === undefined || version === OPENSLO_VERSION) return true;
   report.error(node.at, {
     code: 'CONFIG_API_VERSION',
     message: `apiVersion ${version} is not supported`,
-    fix: `write apiVersion: ${API_VERSION}`,
+    fix: `write apiVersion: ${OPENSLO_VERSION}`,
   });
   return false;
 }

@@ -90,10 +90,10 @@ function prepareWrites(db: Database.Database) {
     state: db.prepare('INSERT INTO alert_state VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value'),
     dropState: db.prepare('DELETE FROM alert_state WHERE key = ?'),
     incident: db.prepare('INSERT OR REPLACE INTO incident VALUES (?, ?, ?, ?)'),
-    change: db.prepare('INSERT OR IGNORE INTO incident_change VALUES (?, ?, ?)'),
+    change: db.prepare('INSERT INTO incident_change VALUES (?, ?, ?) ON CONFLICT (incident, seq) DO NOTHING'),
     outbox: db.prepare(
-      `INSERT OR IGNORE INTO outbox VALUES (@eventId, @incident, @episode, @seq, @receiver, @reason, @at, @payload, @state,
-       @attempts, @nextAttemptAt, @deliveredAt, @lastError)`,
+      `INSERT INTO outbox VALUES (@eventId, @incident, @episode, @seq, @receiver, @reason, @at, @payload, @state,
+       @attempts, @nextAttemptAt, @deliveredAt, @lastError) ON CONFLICT (event_id) DO NOTHING`,
     ),
     attempt: db.prepare(
       `UPDATE outbox SET state = ?, attempts = attempts + 1, next_attempt_at = ?, delivered_at = ?, last_error = ?
