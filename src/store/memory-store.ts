@@ -21,7 +21,15 @@ export function createMemoryStore(): IncidentStore {
     if (entry.state === 'pending') pending.add(entry.eventId);
     else pending.delete(entry.eventId);
   };
-  const inOrder = (): OutboxEntry[] => [...pending].flatMap((id) => outbox.get(id) ?? []).sort(byAge);
+  /** The oldest pending entry per incident and receiver, oldest first. */
+  const heads = (): OutboxEntry[] => {
+    const oldest = new Map<string, OutboxEntry>();
+    for (const entry of [...pending].flatMap((id) => outbox.get(id) ?? []).sort(byAge)) {
+      const line = `${entry.incident} ${entry.receiver}`;
+      if (!oldest.has(line)) oldest.set(line, entry);
+    }
+    return [...oldest.values()];
+  };
 
   return {
     load(now): StoredState {
@@ -51,19 +59,12 @@ export function createMemoryStore(): IncidentStore {
         .slice(0, limit),
     timeline: (id) => [...(changes.get(id) ?? [])],
     sends: (id) => (sendsOf.get(id) ?? []).flatMap((eventId) => outbox.get(eventId) ?? []),
-    dueSends(now, limit) {
-      const seen = new Set<string>();
-      const due: OutboxEntry[] = [];
-      for (const entry of inOrder()) {
-        const line = `${entry.incident} ${entry.receiver}`;
-        if (seen.has(line)) continue;
-        seen.add(line);
-        if (entry.nextAttemptAt <= now && due.length < limit) due.push(entry);
-      }
-      return due;
-    },
+    dueSends: (now, limit) =>
+      heads()
+        .filter((entry) => entry.nextAttemptAt <= now)
+        .slice(0, limit),
     nextSendAt() {
-      const times = inOrder().map((entry) => entry.nextAttemptAt);
+      const times = heads().map((entry) => entry.nextAttemptAt);
       return times.length === 0 ? null : (Math.min(...times) as EpochMs);
     },
     recordAttempt(eventId, result) {

@@ -107,6 +107,10 @@ function prepareWrites(db: Database.Database) {
 const OUTBOX_COLUMNS = `event_id AS eventId, incident, episode, seq, receiver, reason, at, payload, state, attempts,
   next_attempt_at AS nextAttemptAt, delivered_at AS deliveredAt, last_error AS lastError`;
 
+/** A message waits for those before it to the same receiver about the same incident. */
+const EARLIER_PENDING = `SELECT 1 FROM outbox earlier WHERE earlier.state = 'pending' AND earlier.incident = o.incident
+  AND earlier.receiver = o.receiver AND (earlier.at, earlier.seq, earlier.event_id) < (o.at, o.seq, o.event_id)`;
+
 function prepareReads(db: Database.Database) {
   return {
     states: db.prepare('SELECT key, value FROM alert_state'),
@@ -119,12 +123,12 @@ function prepareReads(db: Database.Database) {
     timeline: db.prepare('SELECT body FROM incident_change WHERE incident = ? ORDER BY seq'),
     sends: db.prepare(`SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE incident = ? ORDER BY at, seq, event_id`),
     due: db.prepare(
-      `SELECT ${OUTBOX_COLUMNS} FROM outbox o WHERE state = 'pending' AND next_attempt_at <= ? AND NOT EXISTS (
-         SELECT 1 FROM outbox earlier WHERE earlier.state = 'pending' AND earlier.incident = o.incident
-         AND earlier.receiver = o.receiver AND (earlier.at, earlier.seq, earlier.event_id) < (o.at, o.seq, o.event_id))
+      `SELECT ${OUTBOX_COLUMNS} FROM outbox o WHERE state = 'pending' AND next_attempt_at <= ? AND NOT EXISTS (${EARLIER_PENDING})
        ORDER BY at, incident, seq, event_id LIMIT ?`,
     ),
-    nextSend: db.prepare("SELECT min(next_attempt_at) FROM outbox WHERE state = 'pending'"),
+    nextSend: db.prepare(
+      `SELECT min(next_attempt_at) FROM outbox o WHERE state = 'pending' AND NOT EXISTS (${EARLIER_PENDING})`,
+    ),
   };
 }
 

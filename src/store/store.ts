@@ -61,7 +61,7 @@ export interface IncidentStore {
   sends(incident: number): readonly OutboxEntry[];
   /** Pending entries due at `now`, oldest first; per incident and receiver only the first (order is kept). */
   dueSends(now: EpochMs, limit: number): readonly OutboxEntry[];
-  /** Earliest nextAttemptAt of a pending entry, or null. */
+  /** Earliest nextAttemptAt among the first pending entries per incident and receiver, or null: when something can be sent. */
   nextSendAt(): EpochMs | null;
   recordAttempt(
     eventId: string,

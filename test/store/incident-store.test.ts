@@ -180,9 +180,12 @@ for (const { name, open } of STORES) {
       assert.equal(store.nextSendAt(), at(0));
       store.recordAttempt('1-1-2-oncall', { at: at(5), state: 'pending', nextAttemptAt: at(9), error: 'answered 503' });
       assert.deepEqual(due(6), ['1-1-2-chat', '2-1-2-oncall']);
+      store.recordAttempt('1-1-2-chat', { at: at(5), state: 'pending', nextAttemptAt: at(30), error: 'answered 503' });
+      store.recordAttempt('2-1-2-oncall', { at: at(5), state: 'delivered', nextAttemptAt: at(5), error: null });
+      assert.equal(store.nextSendAt(), at(9), 'what waits behind another does not count');
       store.recordAttempt('1-1-2-oncall', { at: at(9), state: 'delivered', nextAttemptAt: at(9), error: null });
       store.recordAttempt('1-1-2-chat', { at: at(9), state: 'dead', nextAttemptAt: at(9), error: 'answered 400' });
-      assert.deepEqual(due(9), ['1-1-3-oncall', '2-1-2-oncall']);
+      assert.deepEqual(due(9), ['1-1-3-oncall']);
       const sent = store.sends(1).find(({ eventId }) => eventId === '1-1-2-oncall');
       assert.deepEqual([sent?.state, sent?.attempts, sent?.deliveredAt], ['delivered', 2, at(9)]);
       store.close();
