@@ -1,0 +1,12 @@
+/** `npm run bench -- NAME`: figures as JSON lines. Ratios within one run count; absolute figures depend on the machine. */
+const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
+  ingest: () => import('./ingest.ts'),
+};
+
+const [name = ''] = process.argv.slice(2);
+const load = BENCHES[name];
+if (load === undefined) {
+  process.stderr.write(`npm run bench -- NAME, one of: ${Object.keys(BENCHES).join(', ')}\n`);
+  process.exit(2);
+}
+await (await load()).run();
