@@ -61,7 +61,10 @@ export interface IncidentStore {
   sends(incident: number): readonly OutboxEntry[];
   /** Pending entries due at `now`, oldest first; per incident and receiver only the first (order is kept). */
   dueSends(now: EpochMs, limit: number): readonly OutboxEntry[];
-  /** Earliest nextAttemptAt among the first pending entries per incident and receiver, or null: when something can be sent. */
+  /**
+   * When something can be sent next: the earliest nextAttemptAt among the first pending entries per incident and
+   * receiver, or null.
+   */
   nextSendAt(): EpochMs | null;
   recordAttempt(
     eventId: string,
