@@ -25,7 +25,7 @@ async function live(): Promise<void> {
     garbage.push(Array.from({ length: 10_000 }, (_, index) => index));
     if (garbage.length > 20) garbage = [];
   }
-  await delay(60);
+  await delay(200);
 }
 
 const scrape = async (metrics: RuntimeMetrics): Promise<ReadonlyMap<string, Scraped>> =>
@@ -38,8 +38,9 @@ describe('the health of the process', () => {
     const families = await scrape(metrics);
     const at = (name: string, labels = {}): number => sampleOf(families, name, labels) ?? Number.NaN;
     assert.equal(at('target_info', { service_name: 'slowburn', service_version: '1.2.3' }), 1);
-    assert.ok(at('nodejs_eventloop_delay_min') <= at('nodejs_eventloop_delay_p50'));
-    assert.ok(at('nodejs_eventloop_delay_p50') <= at('nodejs_eventloop_delay_p99'));
+    // Percentiles come from buckets three digits wide; the minimum is exact.
+    assert.ok(at('nodejs_eventloop_delay_min') <= at('nodejs_eventloop_delay_p50') * 1.01);
+    assert.ok(at('nodejs_eventloop_delay_p50') <= at('nodejs_eventloop_delay_p99') * 1.01);
     assert.ok(at('nodejs_eventloop_delay_max') > 0.001 && at('nodejs_eventloop_delay_max') < 60, 'seconds');
     assert.ok(at('nodejs_eventloop_utilization') > 0 && at('nodejs_eventloop_utilization') <= 1);
     assert.ok(at('process_cpu_time_total', { cpu_mode: 'user' }) > 0.01);
