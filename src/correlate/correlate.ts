@@ -8,6 +8,9 @@ import { relationOf } from './relation.ts';
 import type { CorrelationSettings } from './settings.ts';
 import { titleOf } from './title.ts';
 
+/** Of so many leads the last incident is remembered. */
+const LEADS_MAX = 10_000;
+
 /** A correlator with no incidents. Deterministic: the same changes of a tick in any order give the same result. */
 export function createCorrelator(settings: CorrelationSettings): Correlator {
   return new IncidentCorrelator(settings);
@@ -16,6 +19,8 @@ export function createCorrelator(settings: CorrelationSettings): Correlator {
 class IncidentCorrelator implements Correlator {
   readonly #settings: CorrelationSettings;
   readonly #held = new Map<number, Incident>();
+  /** The newest incident that each lead had, also when it can no longer reopen. Oldest use first. */
+  readonly #lastOfLead = new Map<string, number>();
   #nextId = 1;
 
   constructor(settings: CorrelationSettings) {
@@ -24,7 +29,11 @@ class IncidentCorrelator implements Correlator {
 
   restore(incidents: readonly Incident[], nextIncidentId: number): void {
     this.#held.clear();
-    for (const incident of incidents) this.#held.set(incident.id, incident);
+    this.#lastOfLead.clear();
+    for (const incident of [...incidents].sort((a, b) => a.id - b.id)) {
+      this.#held.set(incident.id, incident);
+      this.#rememberLead(incident);
+    }
     this.#nextId = nextIncidentId;
   }
 
@@ -40,6 +49,8 @@ class IncidentCorrelator implements Correlator {
     for (const draft of byId(drafts)) {
       if (draft.incident.state === 'resolved') continue;
       reassess(draft, this.#settings, now);
+      if (!this.#held.has(draft.incident.id))
+        draft.set({ previous: this.#lastOfLead.get(draft.incident.lead) ?? null });
       advance(draft, this.#settings, now);
       announce(draft, this.#settings, now);
     }
@@ -65,12 +76,23 @@ class IncidentCorrelator implements Correlator {
   #take(drafts: ReadonlyMap<number, IncidentDraft>, gathered: Gathered, now: EpochMs): CorrelationResult {
     const touched: Incident[] = [];
     for (const { incident } of byId(drafts)) {
-      if (this.#held.get(incident.id) !== incident) touched.push(incident);
+      if (this.#held.get(incident.id) !== incident) {
+        touched.push(incident);
+        this.#rememberLead(incident);
+      }
       if (incident.state === 'resolved' && now > reopenableUntil(incident, this.#settings))
         this.#held.delete(incident.id);
       else this.#held.set(incident.id, incident);
     }
     return { incidents: touched, changes: gathered.changes, notifications: gathered.notifications };
+  }
+
+  #rememberLead({ id, lead }: Incident): void {
+    const last = this.#lastOfLead.get(lead) ?? id;
+    this.#lastOfLead.delete(lead);
+    this.#lastOfLead.set(lead, Math.max(last, id));
+    const [oldest] = this.#lastOfLead.keys();
+    if (this.#lastOfLead.size > LEADS_MAX && oldest !== undefined) this.#lastOfLead.delete(oldest);
   }
 
   #apply(change: AlertChange, drafts: Map<number, IncidentDraft>, gathered: Gathered, now: EpochMs): void {
@@ -124,7 +146,6 @@ class IncidentCorrelator implements Correlator {
 
   #open(alert: Alert, drafts: Map<number, IncidentDraft>, gathered: Gathered, now: EpochMs): void {
     const id = this.#nextId++;
-    const previous = byId(drafts).findLast(({ incident }) => incident.lead === alert.key);
     const incident: Incident = {
       id,
       episode: 1,
@@ -143,7 +164,7 @@ class IncidentCorrelator implements Correlator {
       acknowledgement: null,
       snoozedUntil: null,
       runbook: alert.runbook,
-      previous: previous?.incident.id ?? null,
+      previous: this.#lastOfLead.get(alert.key) ?? null,
       announced: { severity: null, lastPageAt: null, tiers: [], domains: [], episode: 0, stillBurning: false },
     };
     const draft = new IncidentDraft(incident, gathered, now);
@@ -156,6 +177,8 @@ class IncidentCorrelator implements Correlator {
 const byId = (drafts: ReadonlyMap<number, IncidentDraft>): IncidentDraft[] =>
   [...drafts.values()].sort((a, b) => a.incident.id - b.incident.id);
 
+const KINDS: readonly AlertChange['kind'][] = ['resolved', 'fired', 'changed', 'updated'];
+
 /** Ends first, so that what fires again in the same tick is seen as firing again; then by start, name and key. */
 function inOrder(changes: readonly AlertChange[]): readonly AlertChange[] {
   const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
@@ -165,7 +188,8 @@ function inOrder(changes: readonly AlertChange[]): readonly AlertChange[] {
       rank(a) - rank(b) ||
       a.alert.since - b.alert.since ||
       compare(a.alert.name, b.alert.name) ||
-      compare(a.alert.key, b.alert.key),
+      compare(a.alert.key, b.alert.key) ||
+      KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind),
   );
 }
 
@@ -178,16 +202,19 @@ function resolveIn(draft: IncidentDraft, alert: Alert, reason: string): void {
   if (draft.incident.state !== 'resolved') draft.record('left', `${alert.name} ${reason}`);
 }
 
+/** What a new episode starts with: of what was said only the severity, the time and the places count on. */
+const reopened = (incident: Incident, now: EpochMs): Partial<Incident> => ({
+  state: 'open',
+  episode: incident.episode + 1,
+  episodeAt: now,
+  resolvedAt: null,
+  quietSince: null,
+  announced: { ...incident.announced, stillBurning: false, tiers: [] },
+});
+
 function join(draft: IncidentDraft, alert: Alert, reason: string, now: EpochMs): void {
   if (draft.incident.state === 'resolved') {
-    draft.record('reopened', reason, {
-      state: 'open',
-      episode: draft.incident.episode + 1,
-      episodeAt: now,
-      resolvedAt: null,
-      quietSince: null,
-      announced: { ...draft.incident.announced, stillBurning: false, tiers: [] },
-    });
+    draft.record('reopened', reason, reopened(draft.incident, now));
   }
   draft.putMember(alert, reason);
   draft.record('joined', reason);
@@ -221,12 +248,7 @@ function applyAction(
       return null;
     case 'reopen':
       if (!isResolved) return `incident ${incident.id} is open`;
-      draft.record(
-        'reopened',
-        why,
-        { state: 'open', episode: incident.episode + 1, episodeAt: now, resolvedAt: null, quietSince: null },
-        by,
-      );
+      draft.record('reopened', why, reopened(incident, now), by);
       return null;
     case 'snooze':
       if (isResolved) return `incident ${incident.id} is resolved`;

@@ -1,4 +1,4 @@
-import type { FeatureName, FeatureSeries, FeatureView } from '../aggregate/features.ts';
+import type { BalancerState, FeatureName, FeatureSeries, FeatureView } from '../aggregate/features.ts';
 import type { EpochMs } from '../base/units.ts';
 
 /** All series of one feature that belong to one cluster, read as one. */
@@ -25,6 +25,10 @@ export function byCluster(view: FeatureView, name: FeatureName): ReadonlyMap<str
 
 export const counterOf = (counters: ReadonlyMap<string, ClusterCounter>, cluster: string): ClusterCounter =>
   counters.get(cluster) ?? NONE;
+
+/** Whether a balancer that is heard feeds the cluster: only then can its silence be told from its quiet. */
+export const isReported = (balancers: readonly BalancerState[], cluster: string): boolean =>
+  balancers.some((balancer) => !balancer.stale && balancer.clusters.includes(cluster));
 
 function sumOf(series: readonly FeatureSeries[]): ClusterCounter {
   const firsts = series.map(({ firstDataAt }) => firstDataAt).filter((at) => at !== null);

@@ -36,6 +36,12 @@ export interface Detector {
   detect(input: DetectionInput): Detection;
 }
 
+/** Nothing can be judged: no data at all. No data is not recovery, so whatever fires goes on. */
+export const nothingKnown = ({ firingSince }: DetectionInput): Detection => ({
+  holding: [],
+  undecided: new Set(firingSince.keys()),
+});
+
 /** A threshold of `detectors.yaml`; the shipped file sets every one. */
 export function threshold(settings: DetectorSettings, name: string): number {
   const value = settings.thresholds[name];

@@ -1,8 +1,16 @@
 import type { FeatureSeries, FeatureView } from '../aggregate/features.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import { ALERT } from '../model/conventions.ts';
-import { labelsOf } from '../model/labels.ts';
-import { type Detection, type DetectionInput, type Detector, type Finding, threshold } from './detector.ts';
+import { labelsKey, labelsOf } from '../model/labels.ts';
+import { isReported } from './clusters.ts';
+import {
+  type Detection,
+  type DetectionInput,
+  type Detector,
+  type Finding,
+  nothingKnown,
+  threshold,
+} from './detector.ts';
 
 const STEP_MS = 10_000;
 
@@ -13,10 +21,11 @@ const STEP_MS = 10_000;
  */
 export const hostEjections: Detector = {
   name: ALERT.hostEjections,
-  detect({ view, now, settings }: DetectionInput): Detection {
+  detect(input: DetectionInput): Detection {
+    const { view, now, settings, firingSince } = input;
     const holding: Finding[] = [];
     const end = view.watermark(now);
-    if (end === null) return { holding, undecided: new Set() };
+    if (end === null) return nothingKnown(input);
     const from = epochMs(end - threshold(settings, 'roundsWithin'));
     const hosts = largestByCluster(view, 'cluster.hosts', now);
     const out = largestByCluster(view, 'cluster.ejections.active', now);
@@ -32,9 +41,17 @@ export const hostEjections: Detector = {
           (pool > 0 && ejected > 0 && ejected / pool >= threshold(settings, 'outShare'));
       if (holds) holding.push(toFinding(cluster, rounds, ejected, pool, settings.severity));
     }
-    return { holding, undecided: new Set() };
+    // An ejection that fell out of the window while nobody reports the cluster is not over.
+    const balancers = view.balancers(now);
+    const reported = new Set(
+      balancers.flatMap(({ clusters }) => clusters).filter((cluster) => isReported(balancers, cluster)),
+    );
+    const clear = new Set([...reported].map(keyOf));
+    return { holding, undecided: new Set([...firingSince.keys()].filter((key) => !clear.has(key))) };
   },
 };
+
+const keyOf = (cluster: string): string => labelsKey(labelsOf([['cluster', cluster]]));
 
 interface Rounds {
   readonly count: number;

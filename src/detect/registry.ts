@@ -38,8 +38,16 @@ export function createDetectionEngine(settings: ReadonlyMap<string, DetectorSett
     return own?.enabled === true ? [{ detector, settings: own, firing: new Map<string, Firing>() }] : [];
   });
 
+  /** Fired by detectors that have been switched off since: closed at the next tick, as nobody looks after them. */
+  const orphans = new Map<string, Alert>();
+
   const evaluate = (view: FeatureView, now: EpochMs): DetectionTick => {
     const tick = { changes: [] as AlertChange[], stored: [] as DetectionRecord[], removed: [] as string[] };
+    for (const [key, alert] of orphans) {
+      tick.changes.push({ kind: 'resolved', at: now, alert, reason: 'removed' });
+      tick.removed.push(key);
+    }
+    orphans.clear();
     for (const one of enabled) step(one, view, now, tick);
     return tick;
   };
@@ -49,12 +57,14 @@ export function createDetectionEngine(settings: ReadonlyMap<string, DetectorSett
       const prefix = `${PREFIX}${detector.name}/`;
       for (const record of records) {
         if (!record.key.startsWith(prefix)) continue;
-        const { since, finding } = JSON.parse(record.value) as StoredFiring;
-        const identity = labelsOf(finding.identity);
-        const at = epochMs(since);
-        const alert = toAlert(detector.name, { ...finding, identity }, own, at);
-        firing.set(labelsKey(identity), { since: at, alert, saidAt: at });
+        const { alert, identity } = fromStored(detector.name, record, own);
+        firing.set(labelsKey(identity), { since: alert.since, alert, saidAt: alert.since });
       }
+    }
+    for (const [name, own] of settings) {
+      if (own.enabled) continue;
+      const left = records.filter(({ key }) => key.startsWith(`${PREFIX}${name}/`));
+      for (const record of left) orphans.set(record.key, fromStored(name, record, own).alert);
     }
   };
 
@@ -98,6 +108,12 @@ const toStored = (since: EpochMs, finding: Finding): StoredFiring => ({
   since,
   finding: { ...finding, identity: [...finding.identity] },
 });
+
+function fromStored(name: string, record: DetectionRecord, settings: DetectorSettings) {
+  const { since, finding } = JSON.parse(record.value) as StoredFiring;
+  const identity = labelsOf(finding.identity);
+  return { identity, alert: toAlert(name, { ...finding, identity }, settings, epochMs(since)) };
+}
 
 function toAlert(name: string, finding: Finding, settings: DetectorSettings, since: EpochMs): Alert {
   return {

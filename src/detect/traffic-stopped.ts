@@ -1,10 +1,16 @@
-import type { BalancerState } from '../aggregate/features.ts';
 import { epochMs } from '../base/units.ts';
 import { ALERT } from '../model/conventions.ts';
 import { labelsKey, labelsOf } from '../model/labels.ts';
 import { baselineRate } from './baseline.ts';
-import { byCluster } from './clusters.ts';
-import { type Detection, type DetectionInput, type Detector, type Finding, threshold } from './detector.ts';
+import { byCluster, isReported } from './clusters.ts';
+import {
+  type Detection,
+  type DetectionInput,
+  type Detector,
+  type Finding,
+  nothingKnown,
+  threshold,
+} from './detector.ts';
 
 /** The window grows no further than this while it waits for enough requests to have been due. */
 const WINDOW_MS_MAX = 3_600_000;
@@ -16,11 +22,12 @@ const WINDOW_MS_MAX = 3_600_000;
  */
 export const trafficStopped: Detector = {
   name: ALERT.trafficStopped,
-  detect({ view, now, settings, firingSince }: DetectionInput): Detection {
+  detect(input: DetectionInput): Detection {
+    const { view, now, settings, firingSince } = input;
     const holding: Finding[] = [];
     const undecided = new Set<string>();
     const end = view.watermark(now);
-    if (end === null) return { holding, undecided };
+    if (end === null) return nothingKnown(input);
     const balancers = view.balancers(now);
     for (const [cluster, requests] of byCluster(view, 'cluster.requests')) {
       const identity = labelsOf([['cluster', cluster]]);
@@ -59,6 +66,3 @@ export const trafficStopped: Detector = {
     return { holding, undecided };
   },
 };
-
-const isReported = (balancers: readonly BalancerState[], cluster: string): boolean =>
-  balancers.some((balancer) => !balancer.stale && balancer.clusters.includes(cluster));

@@ -3,7 +3,14 @@ import { ALERT } from '../model/conventions.ts';
 import { labelsKey, labelsOf } from '../model/labels.ts';
 import { baselineRatio } from './baseline.ts';
 import { byCluster, counterOf } from './clusters.ts';
-import { type Detection, type DetectionInput, type Detector, type Finding, threshold } from './detector.ts';
+import {
+  type Detection,
+  type DetectionInput,
+  type Detector,
+  type Finding,
+  nothingKnown,
+  threshold,
+} from './detector.ts';
 
 /**
  * A cluster answers with 5xx far more often than it does at this hour. It explains a burn; it does not page. The
@@ -12,11 +19,12 @@ import { type Detection, type DetectionInput, type Detector, type Finding, thres
  */
 export const upstreamErrors: Detector = {
   name: ALERT.upstreamErrors,
-  detect({ view, now, settings, firingSince }: DetectionInput): Detection {
+  detect(input: DetectionInput): Detection {
+    const { view, now, settings, firingSince } = input;
     const holding: Finding[] = [];
     const undecided = new Set<string>();
     const end = view.watermark(now);
-    if (end === null) return { holding, undecided };
+    if (end === null) return nothingKnown(input);
     const window = threshold(settings, 'holdFor');
     const from = epochMs(end - window);
     const requests = byCluster(view, 'cluster.requests');

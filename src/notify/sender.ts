@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import type { IncidentStore, OutboxEntry } from '../store/store.ts';
 import type { Notifier, SendResult } from './notifier.ts';
@@ -25,7 +26,9 @@ export interface Sender {
 const BATCH = 100;
 const PAUSE_MS = 5000;
 
-const pause = (forMs: number): Promise<void> => new Promise((done) => void setTimeout(done, forMs).unref());
+/** Waits, or ends at once when it is aborted. */
+const pause = (forMs: number, signal: AbortSignal): Promise<void> =>
+  sleep(forMs, undefined, { signal, ref: false }).catch(() => undefined);
 
 /**
  * Sends what the outbox holds: at most one message per receiver at a time, in order per incident; a receiver that is
@@ -51,23 +54,29 @@ export function createSender(deps: SenderDeps): Sender {
     deps.onAttempt?.(entry.receiver, attempt.state === 'dead' ? 'dead' : result.kind);
   };
 
+  const nextDue = (): readonly OutboxEntry[] => deps.store.dueSends(deps.clock.now(), BATCH, [...inFlight.keys()]);
+
+  const start = (entry: OutboxEntry): void => {
+    const sending = send(entry)
+      .catch((error: unknown) => {
+        deps.onError?.(error);
+        // The entry is still due: trying at once would send it in a loop.
+        return pause(PAUSE_MS, abort.signal);
+      })
+      .finally(() => {
+        inFlight.delete(entry.receiver);
+        wake();
+      });
+    inFlight.set(entry.receiver, sending);
+  };
+
   const wake = (): void => {
     if (stopped) return;
     clearTimeout(timer);
     try {
-      for (const entry of deps.store.dueSends(deps.clock.now(), BATCH)) {
-        if (inFlight.has(entry.receiver)) continue;
-        const sending = send(entry)
-          .catch((error: unknown) => {
-            deps.onError?.(error);
-            // The entry is still due: trying at once would send it in a loop.
-            return pause(stopped ? 0 : PAUSE_MS);
-          })
-          .finally(() => {
-            inFlight.delete(entry.receiver);
-            wake();
-          });
-        inFlight.set(entry.receiver, sending);
+      // Receivers at work are left out: however much waits for one of them, the others have their turn.
+      for (let due = nextDue(); due.length > 0; due = nextDue()) {
+        for (const entry of due) if (!inFlight.has(entry.receiver)) start(entry);
       }
       schedule();
     } catch (error) {

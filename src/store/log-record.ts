@@ -9,7 +9,10 @@ import type { IngestRecord } from './ingest-log.ts';
  * header (uint16 length + UTF-8), body.
  */
 export const HEADER_BYTES = 12;
-const MAGIC = 0x31524253;
+export const MAGIC_BYTES = Buffer.from('SBR1');
+const MAGIC = MAGIC_BYTES.readUInt32LE();
+/** Time, flags and the lengths of the two texts: no payload is shorter. */
+const PAYLOAD_BYTES_MIN = 13;
 /** No request is larger than 64 MiB on the wire; a longer length is a broken header. */
 export const PAYLOAD_BYTES_MAX = 80 * 1024 * 1024;
 
@@ -42,7 +45,7 @@ export function encodeRecord(record: IngestRecord): Buffer {
 export function payloadLength(header: Buffer): number | null {
   if (header.length < HEADER_BYTES || header.readUInt32LE(0) !== MAGIC) return null;
   const length = header.readUInt32LE(4);
-  return length > PAYLOAD_BYTES_MAX ? null : length;
+  return length < PAYLOAD_BYTES_MIN || length > PAYLOAD_BYTES_MAX ? null : length;
 }
 
 /** The record, or null when the checksum does not fit. The body is a view into `payload`. */

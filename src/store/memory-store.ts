@@ -59,9 +59,9 @@ export function createMemoryStore(): IncidentStore {
         .slice(0, limit),
     timeline: (id) => [...(changes.get(id) ?? [])],
     sends: (id) => (sendsOf.get(id) ?? []).flatMap((eventId) => outbox.get(eventId) ?? []),
-    dueSends: (now, limit) =>
+    dueSends: (now, limit, except = []) =>
       heads()
-        .filter((entry) => entry.nextAttemptAt <= now)
+        .filter((entry) => entry.nextAttemptAt <= now && !except.includes(entry.receiver))
         .slice(0, limit),
     nextSendAt() {
       const times = heads().map((entry) => entry.nextAttemptAt);

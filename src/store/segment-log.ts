@@ -82,9 +82,13 @@ class SegmentLog implements IngestLog {
       if (from !== null && segment < from.segment) continue;
       const offset = from !== null && segment === from.segment ? from.offset : 0;
       const records = readSegment(this.#path(segment), offset);
+      let good = offset;
       let next = records.next();
       for (; next.done !== true; next = records.next()) {
-        yield { record: next.value.record, position: { segment, offset: next.value.offset } };
+        const { record, offset: end, skipped } = next.value;
+        if (skipped > 0) this.#options.onDamage?.({ segment, offset: good, bytes: skipped, kind: 'corrupt' });
+        good = end;
+        yield { record, position: { segment, offset: end } };
       }
       const { goodBytes, totalBytes } = next.value;
       if (goodBytes < totalBytes) {
@@ -153,7 +157,9 @@ class SegmentLog implements IngestLog {
     }
     const handle = await this.#openSegment();
     const bytes = batch.reduce((sum, one) => sum + one.bytes.length, 0);
-    await handle.writev(batch.map((one) => one.bytes));
+    const { bytesWritten } = await handle.writev(batch.map((one) => one.bytes));
+    // A full disk may take a part and say so only here.
+    if (bytesWritten !== bytes) throw new Error(`only ${bytesWritten} of ${bytes} bytes were taken`);
     await handle.datasync();
     this.#failedAt = null;
     for (const { bytes: own, done } of batch) {
@@ -173,9 +179,9 @@ class SegmentLog implements IngestLog {
     if (this.#handle !== null) return this.#handle;
     const openFile = this.#options.openFile ?? ((path: string) => open(path, 'a'));
     const handle = await openFile(this.#path(this.#segment));
+    this.#handle = handle;
     await syncDirectory(this.#options.directory);
     if (this.#segments.at(-1) !== this.#segment) this.#segments.push(this.#segment);
-    this.#handle = handle;
     return handle;
   }
 }

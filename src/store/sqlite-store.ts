@@ -49,7 +49,7 @@ export function openSqliteStore(file: string): IncidentStore {
     },
     timeline: (id) => bodies(read.timeline.all(id)).map(decodeChange),
     sends: (id) => read.sends.all(id) as OutboxEntry[],
-    dueSends: (now, limit) => read.due.all(now, limit) as OutboxEntry[],
+    dueSends: (now, limit, except = []) => read.due.all(now, JSON.stringify(except), limit) as OutboxEntry[],
     nextSendAt: () => (read.nextSend.pluck().get() as EpochMs | null) ?? null,
     recordAttempt: (eventId, result) =>
       guarded(() => {
@@ -123,7 +123,8 @@ function prepareReads(db: Database.Database) {
     timeline: db.prepare('SELECT body FROM incident_change WHERE incident = ? ORDER BY seq'),
     sends: db.prepare(`SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE incident = ? ORDER BY at, seq, event_id`),
     due: db.prepare(
-      `SELECT ${OUTBOX_COLUMNS} FROM outbox o WHERE state = 'pending' AND next_attempt_at <= ? AND NOT EXISTS (${EARLIER_PENDING})
+      `SELECT ${OUTBOX_COLUMNS} FROM outbox o WHERE state = 'pending' AND next_attempt_at <= ?
+       AND receiver NOT IN (SELECT value FROM json_each(?)) AND NOT EXISTS (${EARLIER_PENDING})
        ORDER BY at, incident, seq, event_id LIMIT ?`,
     ),
     nextSend: db.prepare(

@@ -59,8 +59,11 @@ export interface IncidentStore {
   }): readonly Incident[];
   timeline(incident: number): readonly IncidentChange[];
   sends(incident: number): readonly OutboxEntry[];
-  /** Pending entries due at `now`, oldest first; per incident and receiver only the first (order is kept). */
-  dueSends(now: EpochMs, limit: number): readonly OutboxEntry[];
+  /**
+   * Pending entries due at `now`, oldest first; per incident and receiver only the first (order is kept). None to
+   * the receivers in `except`.
+   */
+  dueSends(now: EpochMs, limit: number, except?: readonly string[]): readonly OutboxEntry[];
   /**
    * When something can be sent next: the earliest nextAttemptAt among the first pending entries per incident and
    * receiver, or null.

@@ -19,6 +19,7 @@ import { epochMs } from '../../src/base/units.ts';
 import { crc32 } from '../../src/store/crc32.ts';
 import { openDataDirectory } from '../../src/store/data-directory.ts';
 import type { IngestRecord } from '../../src/store/ingest-log.ts';
+import { encodeRecord } from '../../src/store/log-record.ts';
 import { type LogDamage, openIngestLog, type SegmentLogOptions } from '../../src/store/segment-log.ts';
 import { loadNewestSnapshot, saveSnapshot } from '../../src/store/snapshot-file.ts';
 
@@ -123,7 +124,7 @@ describe('the ingest log', () => {
     }
   });
 
-  test('a flipped byte in an older segment is reported with what it cost; the other segments are read', async () => {
+  test('a flipped byte in an older segment is reported with what it cost; every other record is read', async () => {
     const directory = newDirectory();
     await write(directory, 9, { segmentBytesMax: 200 });
     const [file = ''] = segments(directory);
@@ -131,11 +132,12 @@ describe('the ingest log', () => {
     bytes[30] = (bytes[30] ?? 0) ^ 0xff;
     writeFileSync(file, bytes);
     const { records, damage } = await readAll({ directory });
+    const lost = encodeRecord(recordOf(0)).length;
+    assert.deepEqual(damage, [{ segment: 0, offset: 0, bytes: lost, kind: 'corrupt' }]);
     assert.deepEqual(
-      damage.map(({ kind, bytes: lost }) => [kind, lost]),
-      [['corrupt', bytes.length]],
+      records,
+      Array.from({ length: 8 }, (_, index) => recordOf(index + 1)),
     );
-    assert.ok(records.length > 0 && records.length < 9);
   });
 
   test('a disk that refuses is told to the sender, and the log goes on in a fresh segment when it can', async () => {
@@ -176,7 +178,7 @@ for (let number = 0; ; number += 1) {
   process.stdout.write(number + '\\n');
 }`,
     );
-    for (let run = 0; run < 6; run += 1) {
+    for (let run = 0; run < 10; run += 1) {
       const directory = newDirectory();
       const tsx = join(import.meta.dirname, '..', '..', 'node_modules', 'tsx', 'dist', 'loader.mjs');
       const child = spawn(process.execPath, ['--import', `file://${tsx}`, script, directory], {
