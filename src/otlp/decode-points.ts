@@ -291,7 +291,11 @@ function decodeBuckets(
       (side === 'positive' ? staging.positiveOffset : staging.negativeOffset)[point] = reader.sint32(limit);
     } else if (tag === 0x12) {
       const end = reader.endOfBytes(limit);
-      while (reader.position < end) staging.numbers[staging.addNumbers(1)] = reader.varint(end);
+      while (reader.position < end) {
+        // The place first: making it may put a larger pool in place of the old one.
+        const at = staging.addNumbers(1);
+        staging.numbers[at] = reader.varint(end);
+      }
     } else if (tag === 0x10) {
       const at = staging.addNumbers(1);
       staging.numbers[at] = reader.varint(limit);

@@ -1,4 +1,4 @@
-import { WIRE_BYTES, WireReader } from './wire.ts';
+import { malformed, WIRE_BYTES, WireReader } from './wire.ts';
 
 /**
  * Rewrites a request so that the fast decoder can express it as ranges: singular messages that come in pieces are
@@ -73,7 +73,11 @@ function readFields(bytes: Uint8Array): Field[] {
   return fields;
 }
 
-const bodies = (fields: readonly Field[]): Uint8Array[] => fields.flatMap(({ body }) => (body === null ? [] : [body]));
+const bodies = (fields: readonly Field[]): Uint8Array[] =>
+  fields.map(({ number, body }) => {
+    if (body === null) throw malformed(`field ${number} is not the message that it should be`);
+    return body;
+  });
 
 function message(number: number, body: Uint8Array): Uint8Array {
   const head: number[] = [(number << 3) | WIRE_BYTES];

@@ -6,6 +6,10 @@ export const WIRE_FIXED64 = 1;
 export const WIRE_BYTES = 2;
 export const WIRE_FIXED32 = 5;
 
+/** A varint is summed up as its low 35 bits and the 29 above them. */
+const TWO_29 = 2 ** 29;
+const TWO_35 = 2 ** 35;
+
 export const malformed = (message: string): AppError => new AppError('OTLP_MALFORMED', message);
 
 /**
@@ -24,7 +28,7 @@ export class WireReader {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** A varint as a double: exact below 2^53, which every length, tag, count of a bucket and enum here is. */
+  /** A varint as a double: exact below 2^53, rounded once above; bits past the 64th are dropped. */
   varint(limit: number): number {
     const { bytes } = this;
     let at = this.position;
@@ -33,17 +37,19 @@ export class WireReader {
       this.position = at + 1;
       return first;
     }
-    let value = 0;
+    let low = 0;
+    let high = 0;
     let scale = 1;
     for (let length = 1; length <= 10; length += 1) {
       if (at >= limit) throw malformed('a varint is cut short');
       const byte = bytes[at++] as number;
-      value += (byte & 0x7f) * scale;
+      if (length <= 5) low += (byte & 0x7f) * scale;
+      else high += (byte & 0x7f) * scale;
       if (byte < 0x80) {
         this.position = at;
-        return value;
+        return length <= 5 ? low : (high % TWO_29) * TWO_35 + low;
       }
-      scale *= 128;
+      scale = length === 5 ? 1 : scale * 128;
     }
     throw malformed('a varint is longer than 10 bytes');
   }
