@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -32,7 +32,27 @@ function install() {
   writeFileSync(marker, wanted);
 }
 
+const filesIn = (directory, ending) =>
+  existsSync(directory)
+    ? readdirSync(directory, { recursive: true })
+        .filter((file) => file.endsWith(ending))
+        .map((file) => file.slice(0, -ending.length))
+        .sort()
+    : [];
+
+/** An incremental build trusts that its outputs are still there, and leaves those of sources that are gone. */
+function dropOddOutputs() {
+  const dist = join(root, 'dist');
+  const outputs = filesIn(dist, '.js');
+  const sources = new Set(filesIn(join(root, 'src'), '.ts'));
+  // Sources that are new have no output yet: only with a file missing that was built once would nothing be emitted.
+  if (outputs.some((file) => !sources.has(file)) || (outputs.length > 0 && outputs.length < sources.size)) {
+    rmSync(dist, { recursive: true, force: true });
+  }
+}
+
 function build() {
+  dropOddOutputs();
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
   if (!run(tsc, ['-p', 'tsconfig.build.json'])) fail('the build failed; the errors are above and nothing was started.');
 }

@@ -40,14 +40,16 @@ export function createSnapshots(deps: {
     if (accepted === points) return;
     const position = ingest.appliedPosition();
     const state: EngineState = { aggregate: engine.aggregate.snapshot(), series: engine.series.snapshot() };
-    saveSnapshot(deps.directory, { position, state });
+    const neededFrom = saveSnapshot(deps.directory, { position, state });
     points = accepted;
-    log.trim(position);
+    log.trim(neededFrom);
   };
 
   return {
     recover() {
-      const found = loadNewestSnapshot(deps.directory);
+      const found = loadNewestSnapshot(deps.directory, (file) =>
+        logger.warn({ file }, 'a snapshot is damaged and set aside; an older one and the log take its place'),
+      );
       if (found !== null) {
         const state = found.state as EngineState;
         engine.aggregate.restore(state.aggregate);

@@ -1,19 +1,28 @@
 import type { Alert } from '../model/alert.ts';
 import type { Incident, IncidentChange } from '../model/incident.ts';
 
-/** JSON for values that hold Maps. A Map becomes `{"$map": [[key, value], ...]}`, so that a label called `__proto__` survives. */
+/**
+ * JSON that gives back exactly what went in, for values that hold Maps. A Map becomes `{"$map": [[key, value], ...]}`,
+ * so that a label called `__proto__` survives; a number that JSON cannot write becomes `{"$number": "Infinity"}`.
+ */
 const MAP = '$map';
+const NUMBER = '$number';
 
-const replaceMaps = (_: string, value: unknown): unknown => (value instanceof Map ? { [MAP]: [...value] } : value);
-
-function reviveMaps(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const entries = (value as Readonly<Record<string, unknown>>)[MAP];
-  return Array.isArray(entries) ? new Map(entries as [unknown, unknown][]) : value;
+function replace(_: string, value: unknown): unknown {
+  if (value instanceof Map) return { [MAP]: [...value] };
+  if (typeof value !== 'number' || (Number.isFinite(value) && !Object.is(value, -0))) return value;
+  return { [NUMBER]: Object.is(value, -0) ? '-0' : String(value) };
 }
 
-const encode = (value: unknown): string => JSON.stringify(value, replaceMaps);
-const decode = (text: string): unknown => JSON.parse(text, reviveMaps);
+function revive(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const fields = value as Readonly<Record<string, unknown>>;
+  if (Array.isArray(fields[MAP])) return new Map(fields[MAP] as [unknown, unknown][]);
+  return typeof fields[NUMBER] === 'string' ? Number(fields[NUMBER]) : value;
+}
+
+const encode = (value: unknown): string => JSON.stringify(value, replace);
+const decode = (text: string): unknown => JSON.parse(text, revive);
 
 export const encodeAlert = (alert: Alert): string => encode(alert);
 export const decodeAlert = (text: string): Alert => decode(text) as Alert;

@@ -27,10 +27,14 @@ export interface IngestLog {
    * order. Rejects with AppError STORE_UNWRITABLE (retryable).
    */
   append(record: IngestRecord): Promise<LogPosition>;
-  /** Records behind `from` (null = from the oldest kept), oldest first. */
+  /**
+   * Records behind `from` (null = from the oldest kept), oldest first. Called at start, before the first append; when
+   * the log ends before `from`, later appends get positions behind it all the same.
+   */
   read(from: LogPosition | null): Iterable<{ readonly record: IngestRecord; readonly position: LogPosition }>;
   /** Removes whole segments that lie wholly at or before `upTo`. */
   trim(upTo: LogPosition): void;
+  /** Behind the last record that is on disk. */
   end(): LogPosition;
   writable(): boolean;
   close(): Promise<void>;

@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.ts';
 import { epochMs } from '../base/units.ts';
 import { crc32 } from './crc32.ts';
 import type { IngestRecord } from './ingest-log.ts';
@@ -5,8 +6,7 @@ import type { IngestRecord } from './ingest-log.ts';
 /**
  * A record on disk: `SBR1`, payload length (uint32 LE), CRC-32 of the payload (uint32 LE), payload.
  * Payload: received time (float64), flags (1 byte: 1 gRPC, 2 JSON, 4 gzip, 8 identity header present), peer and
- * identity
- * header (uint16 length + UTF-8), body.
+ * identity header (each uint16 length + UTF-8), body.
  */
 export const HEADER_BYTES = 12;
 export const MAGIC_BYTES = Buffer.from('SBR1');
@@ -19,8 +19,9 @@ export const PAYLOAD_BYTES_MAX = 80 * 1024 * 1024;
 export function encodeRecord(record: IngestRecord): Buffer {
   const peer = Buffer.from(record.peer);
   const identity = Buffer.from(record.identityHeader ?? '');
-  const fixed = 9 + 2 + peer.length + 2 + identity.length;
-  const bytes = Buffer.alloc(HEADER_BYTES + fixed + record.body.length);
+  const payloadBytes = PAYLOAD_BYTES_MIN + peer.length + identity.length + record.body.length;
+  assert(payloadBytes <= PAYLOAD_BYTES_MAX, `a log record of ${payloadBytes} bytes could not be read back`);
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + payloadBytes);
   let at = HEADER_BYTES;
   at = bytes.writeDoubleLE(record.receivedAt, at);
   const flags =

@@ -35,7 +35,7 @@ export function createMemoryStore(): IncidentStore {
     load(now): StoredState {
       const held = [...incidents.values()].filter((incident) => isHeld(incident, now));
       return {
-        alertStates: [...states].map(([key, value]) => ({ key, value })),
+        alertStates: [...states].map(([key, value]) => ({ key, value })).sort(byKey),
         incidents: held.sort((a, b) => a.id - b.id),
         nextIncidentId: Math.max(0, ...incidents.keys()) + 1,
       };
@@ -44,7 +44,10 @@ export function createMemoryStore(): IncidentStore {
       for (const { key, value } of commit.alertStates) states.set(key, value);
       for (const key of commit.alertStatesRemoved) states.delete(key);
       for (const incident of commit.incidents) incidents.set(incident.id, incident);
-      for (const change of commit.changes) append(changes, change.incident, change);
+      for (const change of commit.changes) {
+        if (changes.get(change.incident)?.some(({ seq }) => seq === change.seq)) continue;
+        append(changes, change.incident, change);
+      }
       for (const entry of commit.outbox) {
         if (outbox.has(entry.eventId)) continue;
         put(entry);
@@ -57,8 +60,8 @@ export function createMemoryStore(): IncidentStore {
         .filter((incident) => wanted.includes(incident.state) && (before === null || incident.id < before))
         .sort((a, b) => b.id - a.id)
         .slice(0, limit),
-    timeline: (id) => [...(changes.get(id) ?? [])],
-    sends: (id) => (sendsOf.get(id) ?? []).flatMap((eventId) => outbox.get(eventId) ?? []),
+    timeline: (id) => [...(changes.get(id) ?? [])].sort((a, b) => a.seq - b.seq),
+    sends: (id) => (sendsOf.get(id) ?? []).flatMap((eventId) => outbox.get(eventId) ?? []).sort(byAge),
     dueSends: (now, limit, except = []) =>
       heads()
         .filter((entry) => entry.nextAttemptAt <= now && !except.includes(entry.receiver))
@@ -83,6 +86,8 @@ export function createMemoryStore(): IncidentStore {
     close: () => undefined,
   };
 }
+
+const byKey = (a: { readonly key: string }, b: { readonly key: string }): number => (a.key < b.key ? -1 : 1);
 
 const isHeld = (incident: Incident, now: EpochMs): boolean =>
   incident.state !== 'resolved' || incident.resolvedAt === null || now - incident.resolvedAt <= REOPENABLE_MS;

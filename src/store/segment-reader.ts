@@ -2,75 +2,112 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { IngestRecord } from './ingest-log.ts';
 import { decodeRecord, HEADER_BYTES, MAGIC_BYTES, payloadLength } from './log-record.ts';
 
-/** What reading a segment found behind its last good record. */
+/** A good record with the offset behind it, or bytes that are none. */
+export type SegmentItem =
+  | { readonly kind: 'record'; readonly record: IngestRecord; readonly offset: number }
+  | { readonly kind: 'damage'; readonly offset: number; readonly bytes: number };
+
+/** How a segment ends: `torn` = with the start of a record and nothing whole behind it, as a crash leaves it. */
 export interface SegmentEnd {
-  /** Offset behind the last good record. */
+  readonly kind: 'whole' | 'torn' | 'corrupt';
+  /** Offset behind the last record that was read. */
   readonly goodBytes: number;
   readonly totalBytes: number;
 }
 
-export interface SegmentRecord {
-  readonly record: IngestRecord;
-  /** Offset behind the record. */
-  readonly offset: number;
-  /** Bytes between the last good record and this one that are none. */
-  readonly skipped: number;
-}
+/** A body can be full of what looks like headers: looking into them costs at most so much per search. */
+const SEARCH_BYTES_MAX = 256 * 1024 * 1024;
+/** What looking at one costs at least, in bytes read. */
+const LOOK_BYTES = 4096;
+const WINDOW_BYTES = 1024 * 1024;
 
 /**
- * Yields the good records of one segment file from `offset` on. Bytes in between that are no record are passed over; the
- * generator's return value says how much lies behind the last good one.
+ * Yields the records of one segment file from `offset` on, and the bytes in between that are none. The generator's
+ * return value says how the segment ends.
+ *
+ * The end that a damaged record gives is believed first, so that nothing inside its body is taken for a record; only
+ * where nothing whole starts there are its bytes searched. A record that says it goes on behind the end of the file was
+ * most likely cut short by a crash: what its body holds is never read as records, but where that could be some (its
+ * length may be what is broken) the tail counts as corrupt, so that nobody cuts it off.
  */
-export function* readSegment(file: string, offset: number): Generator<SegmentRecord, SegmentEnd> {
+export function* readSegment(file: string, offset: number): Generator<SegmentItem, SegmentEnd> {
   const descriptor = openSync(file, 'r');
   try {
     const totalBytes = fstatSync(descriptor).size;
-    let goodBytes = offset;
-    let at: number | null = offset;
-    while (at !== null && at + HEADER_BYTES <= totalBytes) {
-      const found = recordAt(descriptor, at, totalBytes);
-      if (found.record === null) {
-        at = found.end === null ? null : nextRecord(descriptor, at, found.end, totalBytes);
+    let at = offset;
+    while (at < totalBytes) {
+      const found = readAt(descriptor, at, totalBytes);
+      if (found.kind === 'record') {
+        yield { kind: 'record', record: found.record, offset: found.end };
+        at = found.end;
         continue;
       }
-      yield { record: found.record, offset: found.end, skipped: at - goodBytes };
-      goodBytes = found.end;
-      at = found.end;
+      const next = found.kind === 'cut' ? null : nextRecord(descriptor, at, found.end, totalBytes);
+      if (next === null) break;
+      yield { kind: 'damage', offset: at, bytes: next - at };
+      at = next;
     }
-    return { goodBytes, totalBytes };
+    if (at >= totalBytes) return { kind: 'whole', goodBytes: at, totalBytes };
+    const kind = searchRecord(descriptor, at + 1, totalBytes) === 'none' ? 'torn' : 'corrupt';
+    return { kind, goodBytes: at, totalBytes };
   } finally {
     closeSync(descriptor);
   }
 }
 
-/** What starts at an offset. `end` = where it says that it ends: its own start for no header, null for behind the file. */
+/** What starts at an offset. `cut`: a header whose record ends behind the file; `bad`: all else that is no record. */
 type Found =
-  | { readonly record: IngestRecord; readonly end: number }
-  | { readonly record: null; readonly end: number | null };
+  | { readonly kind: 'record'; readonly record: IngestRecord; readonly end: number }
+  | { readonly kind: 'bad'; readonly end: number | null }
+  | { readonly kind: 'cut' };
 
-function recordAt(descriptor: number, at: number, totalBytes: number): Found {
-  const header = Buffer.alloc(HEADER_BYTES);
-  readSync(descriptor, header, 0, HEADER_BYTES, at);
+function readAt(descriptor: number, at: number, totalBytes: number): Found {
+  if (at + HEADER_BYTES > totalBytes) return { kind: 'bad', end: null };
+  const header = readBytes(descriptor, at, HEADER_BYTES);
   const length = payloadLength(header);
-  if (length === null) return { record: null, end: at };
+  if (length === null) return { kind: 'bad', end: null };
   const end = at + HEADER_BYTES + length;
-  if (end > totalBytes) return { record: null, end: null };
-  const payload = Buffer.alloc(length);
-  readSync(descriptor, payload, 0, length, at + HEADER_BYTES);
-  return { record: decodeRecord(header, payload), end };
+  if (end > totalBytes) return { kind: 'cut' };
+  const record = decodeRecord(header, readBytes(descriptor, at + HEADER_BYTES, length));
+  return record === null ? { kind: 'bad', end } : { kind: 'record', record, end };
 }
 
-/**
- * Where the next good record starts. The end that a damaged one gives is believed first, so that nothing inside a body
- * is taken for a record; only where nothing good starts there its bytes are searched.
- */
-function nextRecord(descriptor: number, at: number, end: number, totalBytes: number): number | null {
-  if (end > at && (end === totalBytes || recordAt(descriptor, end, totalBytes).record !== null)) return end;
-  const rest = Buffer.alloc(totalBytes - at);
-  readSync(descriptor, rest, 0, rest.length, at);
-  for (let found = rest.indexOf(MAGIC_BYTES, 1); found >= 0; found = rest.indexOf(MAGIC_BYTES, found + 1)) {
-    const start = at + found;
-    if (start + HEADER_BYTES <= totalBytes && recordAt(descriptor, start, totalBytes).record !== null) return start;
+/** Where the next whole record starts behind a damaged one at `at` that claims to end at `end`; null if nowhere. */
+function nextRecord(descriptor: number, at: number, end: number | null, totalBytes: number): number | null {
+  for (let next = end; next !== null && next < totalBytes; ) {
+    const found = readAt(descriptor, next, totalBytes);
+    if (found.kind === 'record') return next;
+    next = found.kind === 'bad' ? found.end : null;
   }
-  return null;
+  // A broken last record has nothing behind it: what is inside its body is not searched.
+  if (end === totalBytes) return null;
+  const found = searchRecord(descriptor, at + 1, totalBytes);
+  return typeof found === 'number' ? found : null;
+}
+
+/** The first whole record at or behind `from`, wherever it starts; `unknown` when looking for it takes too long. */
+function searchRecord(descriptor: number, from: number, totalBytes: number): number | 'none' | 'unknown' {
+  let checkedBytes = 0;
+  for (let start = from; start < totalBytes; start += WINDOW_BYTES) {
+    const windowBytes = WINDOW_BYTES + MAGIC_BYTES.length - 1;
+    const window = readBytes(descriptor, start, Math.min(windowBytes, totalBytes - start));
+    for (let found = window.indexOf(MAGIC_BYTES); found >= 0; found = window.indexOf(MAGIC_BYTES, found + 1)) {
+      const candidate = readAt(descriptor, start + found, totalBytes);
+      if (candidate.kind === 'record') return start + found;
+      const payloadEnd = candidate.kind === 'bad' && candidate.end !== null ? candidate.end : 0;
+      checkedBytes += Math.max(LOOK_BYTES, payloadEnd - start - found);
+      if (checkedBytes > SEARCH_BYTES_MAX) return 'unknown';
+    }
+  }
+  return 'none';
+}
+
+function readBytes(descriptor: number, at: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length);
+  for (let done = 0; done < length; ) {
+    const count = readSync(descriptor, bytes, done, length - done, at + done);
+    if (count === 0) throw new Error(`the file ends at ${at + done}, inside a read of ${length} bytes at ${at}`);
+    done += count;
+  }
+  return bytes;
 }

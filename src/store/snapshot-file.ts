@@ -1,18 +1,10 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { crc32 } from './crc32.ts';
+import { makeDirectory, syncDirectorySync } from './durable-directory.ts';
 import type { LogPosition } from './ingest-log.ts';
+import { unwritable } from './unwritable.ts';
 
 /** State as of a position of the ingest log: everything behind it must be read again. */
 export interface Snapshot {
@@ -20,24 +12,53 @@ export interface Snapshot {
   readonly state: unknown;
 }
 
+interface SnapshotFile {
+  readonly name: string;
+  readonly number: number;
+  /** Null in names that do not tell it. */
+  readonly position: LogPosition | null;
+}
+
 const KEPT = 2;
 const CHECKSUM_BYTES = 4;
 
-const snapshotFiles = (directory: string): string[] =>
-  readdirSync(directory)
-    .filter((file) => /^state-\d{12}\.snapshot$/.test(file))
-    .sort();
+/** The log position is in the name, so that the log can be trimmed without reading the older file. */
+const NAME = /^state-(\d{12})(?:\.(\d{10})-(\d+))?\.snapshot$/;
 
-/** Writes a snapshot whole or not at all (temporary file, sync, rename) and keeps the last two. `state` is structured-cloneable. */
-export function saveSnapshot(directory: string, snapshot: Snapshot): void {
-  mkdirSync(directory, { recursive: true });
-  const files = snapshotFiles(directory);
-  const last = Number(/\d{12}/.exec(files.at(-1) ?? '000000000000')?.[0]);
-  const name = `state-${String(last + 1).padStart(12, '0')}.snapshot`;
+/** Oldest first. */
+function listSnapshots(directory: string): SnapshotFile[] {
+  return readdirSync(directory)
+    .flatMap((name) => {
+      const [, number, segment, offset] = NAME.exec(name) ?? [];
+      if (number === undefined) return [];
+      const position = segment === undefined ? null : { segment: Number(segment), offset: Number(offset) };
+      return [{ name, number: Number(number), position }];
+    })
+    .sort((a, b) => a.number - b.number);
+}
+
+/**
+ * Writes a snapshot whole or not at all (temporary file, sync, rename) and keeps the last two. `state` is
+ * structured-cloneable. Returns the position up to which no snapshot that is kept needs the log any more.
+ * Throws STORE_UNWRITABLE (retryable); the older snapshots are then as they were.
+ */
+export function saveSnapshot(directory: string, snapshot: Snapshot): LogPosition {
   const body = serialize(snapshot);
+  try {
+    return writeSnapshot(directory, snapshot.position, body);
+  } catch (error) {
+    throw unwritable('snapshot', (error as Error).message, error);
+  }
+}
+
+function writeSnapshot(directory: string, position: LogPosition, body: Buffer): LogPosition {
+  makeDirectory(directory);
+  const files = listSnapshots(directory);
+  const number = String((files.at(-1)?.number ?? 0) + 1).padStart(12, '0');
+  const name = `state-${number}.${String(position.segment).padStart(10, '0')}-${position.offset}.snapshot`;
+  const temporary = join(directory, 'writing.tmp');
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32LE(crc32(body));
-  const temporary = join(directory, 'writing.tmp');
   const descriptor = openSync(temporary, 'w');
   try {
     writeAll(descriptor, checksum);
@@ -47,31 +68,40 @@ export function saveSnapshot(directory: string, snapshot: Snapshot): void {
     closeSync(descriptor);
   }
   renameSync(temporary, join(directory, name));
-  syncDirectory(directory);
-  for (const old of files.slice(0, Math.max(0, files.length - KEPT + 1))) rmSync(join(directory, old), { force: true });
+  syncDirectorySync(directory);
+  const kept = files.slice(-(KEPT - 1));
+  for (const old of files.slice(0, -kept.length)) rmSync(join(directory, old.name), { force: true });
+  // Should the first one prove damaged, the whole log takes its place.
+  return kept[0]?.position ?? { segment: 0, offset: 0 };
 }
 
-/** The newest snapshot whose checksum fits; damaged ones are passed over and named to `onDamage`. Null when there is none. */
+/**
+ * The newest snapshot that can be read, or null when there is none. Damaged ones are named to `onDamage` and renamed to
+ * `*.damaged`, so that they do not count among the two that are kept.
+ */
 export function loadNewestSnapshot(directory: string, onDamage?: (file: string) => void): Snapshot | null {
-  mkdirSync(directory, { recursive: true });
-  for (const file of snapshotFiles(directory).reverse()) {
-    const bytes = readFileSync(join(directory, file));
-    const body = bytes.subarray(CHECKSUM_BYTES);
-    if (bytes.length > CHECKSUM_BYTES && bytes.readUInt32LE(0) === crc32(body)) return deserialize(body) as Snapshot;
-    onDamage?.(file);
+  makeDirectory(directory);
+  for (const { name } of listSnapshots(directory).reverse()) {
+    const snapshot = readSnapshot(join(directory, name));
+    if (snapshot !== null) return snapshot;
+    onDamage?.(name);
+    renameSync(join(directory, name), join(directory, `${name}.damaged`));
   }
   return null;
 }
 
-function writeAll(descriptor: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+/** Null when the checksum does not fit, or a newer Node wrote what this one cannot read. */
+function readSnapshot(file: string): Snapshot | null {
+  const bytes = readFileSync(file);
+  const body = bytes.subarray(CHECKSUM_BYTES);
+  if (bytes.length <= CHECKSUM_BYTES || bytes.readUInt32LE(0) !== crc32(body)) return null;
+  try {
+    return deserialize(body) as Snapshot;
+  } catch {
+    return null;
+  }
 }
 
-function syncDirectory(directory: string): void {
-  const descriptor = openSync(directory, 'r');
-  try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
+function writeAll(descriptor: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
 }

@@ -4,22 +4,22 @@ import type { EpochMs } from '../base/units.ts';
 import { decodeChange, decodeIncident, encodeChange, encodeIncident } from './codec.ts';
 import { INIT } from './migrations/init.ts';
 import { type Commit, type IncidentStore, type OutboxEntry, REOPENABLE_MS } from './store.ts';
+import { unwritable } from './unwritable.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
 const MIGRATIONS: readonly string[] = [INIT];
 
+const BUSY_MS = 5000;
+/** A probe writes and syncs a page, so its answer is kept for so long. */
+const PROBE_EVERY_MS = 1000;
+
 /**
  * The store of production: one SQLite file, WAL, synchronous FULL, one transaction per commit.
- * Throws STORE_SCHEMA_TOO_NEW for a file of a newer version, STORE_UNWRITABLE (retryable) when the disk refuses.
+ * Throws STORE_SCHEMA_TOO_NEW for a file of a newer version, STORE_DAMAGED for one that is no sound database,
+ * STORE_UNWRITABLE (retryable) when the disk refuses.
  */
 export function openSqliteStore(file: string): IncidentStore {
-  const db = guarded(() => new Database(file));
-  guarded(() => {
-    db.pragma('journal_mode = WAL');
-    db.pragma('synchronous = FULL');
-    db.pragma('busy_timeout = 5000');
-    migrate(db, file);
-  });
+  const db = openDatabase(file);
   const write = prepareWrites(db);
   const read = prepareReads(db);
   const commitAll = db.transaction((commit: Commit) => {
@@ -33,11 +33,12 @@ export function openSqliteStore(file: string): IncidentStore {
   });
 
   return {
-    load: (now) => ({
-      alertStates: read.states.all() as { key: string; value: string }[],
-      incidents: bodies(read.held.all(now - REOPENABLE_MS)).map(decodeIncident),
-      nextIncidentId: (read.lastId.pluck().get() as number) + 1,
-    }),
+    load: (now) =>
+      guarded(() => ({
+        alertStates: read.states.all() as { key: string; value: string }[],
+        incidents: bodies(read.held.all(now - REOPENABLE_MS)).map(decodeIncident),
+        nextIncidentId: (read.lastId.pluck().get() as number) + 1,
+      })),
     commit: (commit) => guarded(() => commitAll.immediate(commit)),
     incident(id) {
       const [body] = bodies(read.incident.all(id));
@@ -56,17 +57,46 @@ export function openSqliteStore(file: string): IncidentStore {
         const deliveredAt = result.state === 'delivered' ? result.at : null;
         write.attempt.run(result.state, result.nextAttemptAt, deliveredAt, result.error, eventId);
       }),
-    writable() {
-      try {
-        write.probe.run();
-        return true;
-      } catch {
-        return false;
-      }
-    },
+    writable: createProbe(db),
     close: () => {
       db.close();
     },
+  };
+}
+
+function openDatabase(file: string): Database.Database {
+  const db = guarded(() => new Database(file, { timeout: BUSY_MS }));
+  try {
+    guarded(() => {
+      db.pragma('journal_mode = WAL');
+      db.pragma('synchronous = FULL');
+      db.pragma('foreign_keys = ON');
+      migrate(db, file);
+    });
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Whether a write succeeds, found by one: setting the schema version to what it is changes nothing, but goes through
+ * the journal to the disk like a commit.
+ */
+function createProbe(db: Database.Database): () => boolean {
+  let askedAt = Number.NEGATIVE_INFINITY;
+  let answer = true;
+  return () => {
+    if (performance.now() - askedAt < PROBE_EVERY_MS) return answer;
+    try {
+      db.pragma(`user_version = ${MIGRATIONS.length}`);
+      answer = true;
+    } catch {
+      answer = false;
+    }
+    askedAt = performance.now();
+    return answer;
   };
 }
 
@@ -99,8 +129,6 @@ function prepareWrites(db: Database.Database) {
       `UPDATE outbox SET state = ?, attempts = attempts + 1, next_attempt_at = ?, delivered_at = ?, last_error = ?
        WHERE event_id = ?`,
     ),
-    /** Takes the write lock and a page of the journal, changes nothing. */
-    probe: db.prepare("DELETE FROM alert_state WHERE key = ''"),
   };
 }
 
@@ -113,7 +141,7 @@ const EARLIER_PENDING = `SELECT 1 FROM outbox earlier WHERE earlier.state = 'pen
 
 function prepareReads(db: Database.Database) {
   return {
-    states: db.prepare('SELECT key, value FROM alert_state'),
+    states: db.prepare('SELECT key, value FROM alert_state ORDER BY key'),
     held: db.prepare("SELECT body FROM incident WHERE state <> 'resolved' OR resolved_at >= ? ORDER BY id"),
     lastId: db.prepare('SELECT coalesce(max(id), 0) FROM incident'),
     incident: db.prepare('SELECT body FROM incident WHERE id = ?'),
@@ -133,16 +161,16 @@ function prepareReads(db: Database.Database) {
   };
 }
 
-/** Turns what SQLite says of the disk into STORE_UNWRITABLE; anything else is passed on. */
+/** Turns what SQLite says of the disk into STORE_UNWRITABLE or STORE_DAMAGED; anything else is passed on. */
 function guarded<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
     const code = (error as { code?: string }).code ?? '';
-    if (!/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)/.test(code)) throw error;
-    throw new AppError('STORE_UNWRITABLE', `the incident store cannot be written (${code})`, {
-      hint: 'free space or make the data directory writable; it goes on by itself',
-      retryable: true,
+    if (/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)/.test(code)) throw unwritable('incident store', code, error);
+    if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code)) throw error;
+    throw new AppError('STORE_DAMAGED', `the incident store is damaged (${code})`, {
+      hint: 'put back a copy of incidents.sqlite, or move it and its -wal and -shm files away to start without history',
       cause: error,
     });
   }
