@@ -1,26 +1,34 @@
-import { type EpochMs, epochMs } from '../base/units.ts';
+import type { EpochMs } from '../base/units.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
 import type { Incident, IncidentAction } from '../model/incident.ts';
-import { advance, announce, close, reassess, reopenableUntil } from './assess.ts';
+import { applyAction } from './actions.ts';
+import { announce } from './announce.ts';
+import { reassess } from './assess.ts';
+import { Board } from './board.ts';
 import type { ActionResult, CorrelationResult, Correlator } from './correlator.ts';
-import { firingAlerts, type Gathered, IncidentDraft } from './draft.ts';
-import { relationOf } from './relation.ts';
+import { firingAlerts, type IncidentDraft, isHeld } from './draft.ts';
+import { LeadHistory } from './lead-history.ts';
+import { advance, canReopen, openWhenDue, reopen } from './lifecycle.ts';
+import { inOrder } from './order.ts';
+import { relatingParts, relationOf } from './relation.ts';
 import type { CorrelationSettings } from './settings.ts';
 import { titleOf } from './title.ts';
-
-/** Of so many leads the last incident is remembered. */
-const LEADS_MAX = 10_000;
 
 /** A correlator with no incidents. Deterministic: the same changes of a tick in any order give the same result. */
 export function createCorrelator(settings: CorrelationSettings): Correlator {
   return new IncidentCorrelator(settings);
 }
 
+interface Host {
+  readonly draft: IncidentDraft;
+  readonly reason: string;
+}
+
 class IncidentCorrelator implements Correlator {
   readonly #settings: CorrelationSettings;
+  /** In the order of their ids. */
   readonly #held = new Map<number, Incident>();
-  /** The newest incident that each lead had, also when it can no longer reopen. Oldest use first. */
-  readonly #lastOfLead = new Map<string, number>();
+  #leads = new LeadHistory();
   #nextId = 1;
 
   constructor(settings: CorrelationSettings) {
@@ -29,10 +37,10 @@ class IncidentCorrelator implements Correlator {
 
   restore(incidents: readonly Incident[], nextIncidentId: number): void {
     this.#held.clear();
-    this.#lastOfLead.clear();
+    this.#leads = new LeadHistory();
     for (const incident of [...incidents].sort((a, b) => a.id - b.id)) {
       this.#held.set(incident.id, incident);
-      this.#rememberLead(incident);
+      this.#leads.note(incident);
     }
     this.#nextId = nextIncidentId;
   }
@@ -42,99 +50,114 @@ class IncidentCorrelator implements Correlator {
   }
 
   correlate(changes: readonly AlertChange[], now: EpochMs): CorrelationResult {
-    const gathered: Gathered = { changes: [], notifications: [] };
-    const drafts = new Map<number, IncidentDraft>();
-    for (const incident of this.#held.values()) drafts.set(incident.id, new IncidentDraft(incident, gathered, now));
-    for (const change of inOrder(changes)) this.#apply(change, drafts, gathered, now);
-    for (const draft of byId(drafts)) {
-      if (draft.incident.state === 'resolved') continue;
-      reassess(draft, this.#settings, now);
-      if (!this.#held.has(draft.incident.id))
-        draft.set({ previous: this.#lastOfLead.get(draft.incident.lead) ?? null });
-      advance(draft, this.#settings, now);
-      announce(draft, this.#settings, now);
+    const board = new Board(this.#held.values(), now);
+    for (const ofOneAlert of inOrder(changes)) {
+      if (isBlip(ofOneAlert, board)) continue;
+      for (const change of ofOneAlert) this.#apply(change, board, now);
     }
-    return this.#take(drafts, gathered, now);
+    for (const draft of board.drafts()) {
+      if (draft.incident.state === 'resolved') continue;
+      const isNew = isHeld(draft.incident) || !this.#held.has(draft.incident.id);
+      openWhenDue(draft, this.#settings, now);
+      reassess(draft, this.#settings, now);
+      if (isNew) draft.set({ previous: this.#leads.lastOf(draft.incident.lead) });
+      const due = advance(draft, this.#settings, now);
+      announce(draft, this.#settings, now, due);
+    }
+    return this.#take(board, now);
   }
 
   act(target: number | 'newest_open', action: IncidentAction, now: EpochMs): ActionResult {
     const id = target === 'newest_open' ? this.#newestOpen() : target;
     const incident = id === null ? undefined : this.#held.get(id);
-    if (incident === undefined) return { kind: 'not_found' };
-    const gathered: Gathered = { changes: [], notifications: [] };
-    const draft = new IncidentDraft(incident, gathered, now);
-    const conflict = applyAction(draft, action, this.#settings, now);
+    if (incident === undefined) return this.#unheld(id);
+    const board = new Board([], now);
+    const conflict = applyAction(board.add(incident), action, this.#settings, now);
     if (conflict !== null) return { kind: 'conflict', message: conflict };
-    return { kind: 'done', result: this.#take(new Map([[incident.id, draft]]), gathered, now) };
+    return { kind: 'done', result: this.#take(board, now) };
+  }
+
+  /** An incident that has been is not unknown, it is over. */
+  #unheld(id: number | null): ActionResult {
+    if (id === null || !Number.isInteger(id) || id < 1 || id >= this.#nextId) return { kind: 'not_found' };
+    return { kind: 'conflict', message: `incident ${id} was resolved too long ago to change` };
   }
 
   #newestOpen(): number | null {
-    const open = [...this.#held.values()].filter(({ state }) => state !== 'resolved').map(({ id }) => id);
-    return open.length === 0 ? null : Math.max(...open);
+    const open = [...this.#held.values()].filter((incident) => incident.state !== 'resolved' && !isHeld(incident));
+    return open.at(-1)?.id ?? null;
   }
 
-  #take(drafts: ReadonlyMap<number, IncidentDraft>, gathered: Gathered, now: EpochMs): CorrelationResult {
+  #take(board: Board, now: EpochMs): CorrelationResult {
     const touched: Incident[] = [];
-    for (const { incident } of byId(drafts)) {
-      if (this.#held.get(incident.id) !== incident) {
-        touched.push(incident);
-        this.#rememberLead(incident);
-      }
-      if (incident.state === 'resolved' && now > reopenableUntil(incident, this.#settings))
-        this.#held.delete(incident.id);
-      else this.#held.set(incident.id, incident);
+    for (const { incident } of board.drafts()) {
+      if (this.#held.get(incident.id) !== incident) touched.push(incident);
+      if (this.#isKept(incident, now)) this.#held.set(incident.id, incident);
+      else this.#held.delete(incident.id);
+      if (!isHeld(incident)) this.#leads.note(incident);
     }
-    return { incidents: touched, changes: gathered.changes, notifications: gathered.notifications };
+    return { incidents: touched, ...board.gathered };
   }
 
-  #rememberLead({ id, lead }: Incident): void {
-    const last = this.#lastOfLead.get(lead) ?? id;
-    this.#lastOfLead.delete(lead);
-    this.#lastOfLead.set(lead, Math.max(last, id));
-    const [oldest] = this.#lastOfLead.keys();
-    if (this.#lastOfLead.size > LEADS_MAX && oldest !== undefined) this.#lastOfLead.delete(oldest);
+  /** What can still change: not resolved, able to reopen, or resolved by hand while an alert of it goes on firing. */
+  #isKept(incident: Incident, now: EpochMs): boolean {
+    if (incident.state !== 'resolved' || canReopen(incident, this.#settings, now)) return true;
+    return !isHeld(incident) && firingAlerts(incident).length > 0;
   }
 
-  #apply(change: AlertChange, drafts: Map<number, IncidentDraft>, gathered: Gathered, now: EpochMs): void {
+  #apply(change: AlertChange, board: Board, now: EpochMs): void {
     const { alert } = change;
-    const holder = byId(drafts).findLast(({ incident }) =>
-      incident.members.some((member) => member.alert.key === alert.key),
-    );
+    const holder = board.holderOf(alert);
     if (change.kind === 'resolved') {
       // A stray resolve opens nothing.
       if (holder !== undefined) resolveIn(holder, alert, change.reason);
       return;
     }
+    const known = holder === undefined ? undefined : firingMember(holder, alert);
     if (holder !== undefined && holder.incident.state !== 'resolved') {
-      const wasFiring = firingAlerts(holder.incident).some(({ key }) => key === alert.key);
-      holder.putMember(alert, 'first alert');
-      if (!wasFiring) holder.record('joined', `${alert.name} fires again`);
+      board.put(holder, alert, 'first alert');
+      if (known === undefined) holder.record('joined', `${alert.name} fires again`);
       return;
     }
-    if (change.kind === 'updated') return;
-    const isMuted = holder?.incident.members.some(
-      (member) => member.alert.key === alert.key && member.state === 'firing' && !isRise(member.alert, alert),
-    );
+    if (change.kind === 'updated' && known === undefined) return;
     // Resolved by hand while it fired: only its end, a new start or a rise counts.
-    if (isMuted === true) {
-      holder?.putMember(alert, 'first alert');
+    if (holder !== undefined && known !== undefined) {
+      if (known.since === alert.since && !isRise(known, alert)) {
+        board.put(holder, alert, 'first alert');
+        return;
+      }
+      holder.resolveMember(known);
+    }
+    this.#place(alert, holder, board, now);
+  }
+
+  #place(alert: Alert, own: IncidentDraft | undefined, board: Board, now: EpochMs): void {
+    const host = this.#hostFor(alert, own, board, now);
+    if (host === null) {
+      this.#open(alert, board, now);
       return;
     }
-    const host = this.#hostFor(alert, drafts, holder, now);
-    if (host === null) this.#open(alert, drafts, gathered, now);
-    else join(host.draft, alert, host.reason, now);
+    const { draft, reason } = host;
+    if (draft.incident.state === 'resolved') reopen(draft, now, reason, 'slowburn');
+    board.put(draft, alert, reason);
+    draft.record('joined', reason);
   }
 
   /**
-   * The incident that an alert belongs to: its own, reopened; the oldest open one that it relates to; a resolved one
-   * likewise.
+   * The incident that an alert belongs to: the page that it comes back to; the oldest open one that it relates to; the
+   * ticket that it comes back to; the oldest resolved one that it relates to.
    */
-  #hostFor(alert: Alert, drafts: Map<number, IncidentDraft>, own: IncidentDraft | undefined, now: EpochMs) {
-    const canReopen = (draft: IncidentDraft): boolean =>
-      draft.incident.state === 'resolved' && now <= reopenableUntil(draft.incident, this.#settings);
-    if (own !== undefined && canReopen(own)) return { draft: own, reason: `${alert.name} fires again` };
-    const all = byId(drafts);
-    const candidates = [...all.filter(({ incident }) => incident.state !== 'resolved'), ...all.filter(canReopen)];
+  #hostFor(alert: Alert, own: IncidentDraft | undefined, board: Board, now: EpochMs): Host | null {
+    const isReopenable = ({ incident }: IncidentDraft): boolean => canReopen(incident, this.#settings, now);
+    const back = own !== undefined && isReopenable(own) ? { draft: own, reason: `${alert.name} fires again` } : null;
+    if (back !== null && back.draft.incident.severity === 'page') return back;
+    const parts = relatingParts(alert, this.#settings);
+    const near = parts === null ? board.drafts() : board.near(alert.place, parts);
+    const open = near.filter(({ incident }) => incident.state !== 'resolved');
+    return this.#related(alert, open) ?? back ?? this.#related(alert, near.filter(isReopenable));
+  }
+
+  #related(alert: Alert, candidates: readonly IncidentDraft[]): Host | null {
     for (const draft of candidates) {
       for (const member of draft.incident.members) {
         const reason = relationOf(alert, member, this.#settings);
@@ -144,10 +167,9 @@ class IncidentCorrelator implements Correlator {
     return null;
   }
 
-  #open(alert: Alert, drafts: Map<number, IncidentDraft>, gathered: Gathered, now: EpochMs): void {
-    const id = this.#nextId++;
-    const incident: Incident = {
-      id,
+  #open(alert: Alert, board: Board, now: EpochMs): void {
+    const draft = board.add({
+      id: this.#nextId++,
       episode: 1,
       seq: 0,
       state: 'open',
@@ -164,98 +186,27 @@ class IncidentCorrelator implements Correlator {
       acknowledgement: null,
       snoozedUntil: null,
       runbook: alert.runbook,
-      previous: this.#lastOfLead.get(alert.key) ?? null,
+      previous: null,
       announced: { severity: null, lastPageAt: null, tiers: [], domains: [], episode: 0, stillBurning: false },
-    };
-    const draft = new IncidentDraft(incident, gathered, now);
-    draft.putMember(alert, 'first alert');
-    draft.record('opened', alert.summary);
-    drafts.set(id, draft);
+    });
+    board.put(draft, alert, 'first alert');
+    openWhenDue(draft, this.#settings, now);
   }
 }
 
-const byId = (drafts: ReadonlyMap<number, IncidentDraft>): IncidentDraft[] =>
-  [...drafts.values()].sort((a, b) => a.incident.id - b.incident.id);
+const firingMember = ({ incident }: IncidentDraft, { key }: Alert): Alert | undefined =>
+  incident.members.find((member) => member.state === 'firing' && member.alert.key === key)?.alert;
 
-const KINDS: readonly AlertChange['kind'][] = ['resolved', 'fired', 'changed', 'updated'];
-
-/** Ends first, so that what fires again in the same tick is seen as firing again; then by start, name and key. */
-function inOrder(changes: readonly AlertChange[]): readonly AlertChange[] {
-  const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-  const rank = ({ kind }: AlertChange): number => (kind === 'resolved' ? 0 : 1);
-  return [...changes].sort(
-    (a, b) =>
-      rank(a) - rank(b) ||
-      a.alert.since - b.alert.since ||
-      compare(a.alert.name, b.alert.name) ||
-      compare(a.alert.key, b.alert.key) ||
-      KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind),
-  );
+/** Came and went between two ticks, and nobody knows it: no incident. */
+function isBlip(ofOneAlert: readonly AlertChange[], board: Board): boolean {
+  const last = ofOneAlert.at(-1);
+  return last?.kind === 'resolved' && board.holderOf(last.alert) === undefined;
 }
 
 const isRise = (before: Alert, after: Alert): boolean => before.severity === 'ticket' && after.severity === 'page';
 
 function resolveIn(draft: IncidentDraft, alert: Alert, reason: string): void {
-  const wasFiring = firingAlerts(draft.incident).some(({ key }) => key === alert.key);
-  if (!wasFiring) return;
+  if (firingMember(draft, alert) === undefined) return;
   draft.resolveMember(alert);
   if (draft.incident.state !== 'resolved') draft.record('left', `${alert.name} ${reason}`);
-}
-
-/** What a new episode starts with: of what was said only the severity, the time and the places count on. */
-const reopened = (incident: Incident, now: EpochMs): Partial<Incident> => ({
-  state: 'open',
-  episode: incident.episode + 1,
-  episodeAt: now,
-  resolvedAt: null,
-  quietSince: null,
-  announced: { ...incident.announced, stillBurning: false, tiers: [] },
-});
-
-function join(draft: IncidentDraft, alert: Alert, reason: string, now: EpochMs): void {
-  if (draft.incident.state === 'resolved') {
-    draft.record('reopened', reason, reopened(draft.incident, now));
-  }
-  draft.putMember(alert, reason);
-  draft.record('joined', reason);
-}
-
-/** What a person did. Returns why it does not fit the incident's state, or null when it is done. */
-function applyAction(
-  draft: IncidentDraft,
-  action: IncidentAction,
-  settings: CorrelationSettings,
-  now: EpochMs,
-): string | null {
-  const { incident } = draft;
-  const { by } = action;
-  const why = action.note ?? `by ${by}`;
-  const isResolved = incident.state === 'resolved';
-  switch (action.kind) {
-    case 'acknowledge': {
-      if (isResolved) return `incident ${incident.id} is resolved; reopen it if it is not over`;
-      const lapsesAt = action.until ?? epochMs(now + settings.ackLapse);
-      draft.record('acknowledged', why, { state: 'acknowledged', acknowledgement: { by, at: now, lapsesAt } }, by);
-      return null;
-    }
-    case 'unacknowledge':
-      if (incident.state !== 'acknowledged') return `incident ${incident.id} is not acknowledged`;
-      draft.record('unacknowledged', why, { state: 'open', acknowledgement: null }, by);
-      return null;
-    case 'resolve':
-      if (isResolved) return `incident ${incident.id} is resolved already`;
-      close(draft, now, why, by);
-      return null;
-    case 'reopen':
-      if (!isResolved) return `incident ${incident.id} is open`;
-      draft.record('reopened', why, reopened(incident, now), by);
-      return null;
-    case 'snooze':
-      if (isResolved) return `incident ${incident.id} is resolved`;
-      draft.record('snoozed', why, { snoozedUntil: action.until }, by);
-      return null;
-    case 'note':
-      draft.record('note', action.note, {}, by);
-      return null;
-  }
 }

@@ -8,6 +8,7 @@ import type {
   Notification,
   NotificationReason,
 } from '../model/incident.ts';
+import { domainsOf } from './domains.ts';
 
 /** What one tick or action gathers over all incidents. */
 export interface Gathered {
@@ -17,8 +18,7 @@ export interface Gathered {
 
 /**
  * One incident while a tick works on it. Every change is written down with its reason; the incident itself stays
- * immutable
- * for everyone else.
+ * immutable for everyone else.
  */
 export class IncidentDraft {
   incident: Incident;
@@ -37,8 +37,12 @@ export class IncidentDraft {
     if (names.some((name) => fields[name] !== this.incident[name])) this.incident = { ...this.incident, ...fields };
   }
 
-  /** Writes a line of the timeline; `fields` are what it changed. */
+  /** Writes a line of the timeline; `fields` are what it changed. A held incident has no timeline until it opens. */
   record(change: IncidentChangeKind, reason: string, fields: Partial<Incident> = {}, by = 'slowburn'): void {
+    if (isHeld(this.incident) && change !== 'opened') {
+      this.set({ ...fields, changedAt: this.#now });
+      return;
+    }
     const seq = this.incident.seq + 1;
     this.set({ ...fields, seq, changedAt: this.#now });
     const { id, episode } = this.incident;
@@ -100,17 +104,11 @@ export class IncidentDraft {
   }
 }
 
+/** Not opened yet: it has not met `openAfter` and `minAlerts`. Nobody is told, and it leaves no timeline. */
+export const isHeld = ({ seq }: Incident): boolean => seq === 0;
+
 export const firingAlerts = (incident: Incident): readonly Alert[] =>
   incident.members.filter(({ state }) => state === 'firing').map(({ alert }) => alert);
-
-/** Zones and clusters that a paging alert touches. */
-export function domainsOf({ severity, place }: Alert): readonly string[] {
-  if (severity !== 'page') return [];
-  const domains: string[] = [];
-  if (place.cluster !== undefined) domains.push(`cluster ${place.cluster}`);
-  if (place.zone !== undefined) domains.push(`zone ${place.zone}`);
-  return domains;
-}
 
 export const highestSeverity = (alerts: readonly Alert[]): Severity =>
   alerts.some(({ severity }) => severity === 'page') ? 'page' : 'ticket';

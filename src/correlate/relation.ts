@@ -1,8 +1,10 @@
 import { type Ms, ms } from '../base/units.ts';
-import type { Alert } from '../model/alert.ts';
+import type { Alert, Place } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { IncidentMember } from '../model/incident.ts';
-import type { CauseEdge, CorrelationSettings, Scope } from './settings.ts';
+import { durationText } from '../model/phrases.ts';
+import { commonCause, isKnownKind } from './causes.ts';
+import type { CorrelationSettings, Scope } from './settings.ts';
 
 /** Kinds that the cause graph does not know, and burns of one cluster, join within this much event time. */
 const UNRELATED_WITHIN: Ms = ms(300_000);
@@ -17,14 +19,8 @@ export function distanceMs(alert: Alert, member: IncidentMember): number {
 export function relationOf(alert: Alert, member: IncidentMember, settings: CorrelationSettings): string | null {
   const distance = distanceMs(alert, member);
   const other = member.alert;
-  for (const edge of settings.causes) {
-    const pair = [alert.name, other.name];
-    if (!pair.includes(edge.cause) || !pair.includes(edge.effect) || alert.name === other.name) continue;
-    const shared = sharedPlace(alert, other, edge.scope);
-    if (shared !== null && distance <= edge.within) {
-      return `${edge.cause} explains ${edge.effect} in ${shared}, ${apart(distance)}`;
-    }
-  }
+  const explained = explanation(alert, other, distance, settings);
+  if (explained !== null) return explained;
   const cluster = sharedPlace(alert, other, 'cluster');
   const common = commonCause(alert.name, other.name, settings.causes);
   if (common !== null && cluster !== null && distance <= common.within) {
@@ -32,9 +28,35 @@ export function relationOf(alert: Alert, member: IncidentMember, settings: Corre
   }
   if (distance > UNRELATED_WITHIN) return null;
   if (alert.name === other.name) return sameKind(alert, other, distance);
-  const isKnown = (name: string): boolean =>
-    settings.causes.some((edge) => edge.cause === name || edge.effect === name);
-  if (cluster !== null && !(isKnown(alert.name) && isKnown(other.name))) return `same ${cluster}, ${apart(distance)}`;
+  const bothKnown = isKnownKind(alert.name, settings.causes) && isKnownKind(other.name, settings.causes);
+  return cluster === null || bothKnown ? null : `same ${cluster}, ${apart(distance)}`;
+}
+
+/**
+ * The parts of its place through which an alert can relate to another: only incidents that share one need a look.
+ * Null = it can relate to one anywhere.
+ */
+export function relatingParts(alert: Alert, settings: CorrelationSettings): ReadonlySet<keyof Place> | null {
+  if (alert.name === ALERT.telemetryLost) return null;
+  const parts = new Set<keyof Place>(['cluster']);
+  if (alert.name === ALERT.errorBudgetBurn && alert.place.cluster === undefined) parts.add('service');
+  for (const { cause, effect, scope } of settings.causes) {
+    if (alert.name !== cause && alert.name !== effect) continue;
+    if (scope === 'all') return null;
+    parts.add(scope);
+  }
+  return parts;
+}
+
+/** A cause edge between the two, in either direction. */
+function explanation(alert: Alert, other: Alert, distance: number, settings: CorrelationSettings): string | null {
+  for (const { cause, effect, scope, within } of settings.causes) {
+    const isForward = alert.name === cause && other.name === effect;
+    const isBackward = alert.name === effect && other.name === cause;
+    if ((!isForward && !isBackward) || distance > within) continue;
+    const shared = sharedPlace(alert, other, scope);
+    if (shared !== null) return `${cause} explains ${effect} in ${shared}, ${apart(distance)}`;
+  }
   return null;
 }
 
@@ -45,7 +67,8 @@ function sameKind(alert: Alert, other: Alert, distance: number): string | null {
     return a.cluster === b.cluster ? `${alert.name} in the same cluster ${a.cluster}, ${apart(distance)}` : null;
   }
   if (alert.name === ALERT.errorBudgetBurn) {
-    return a.service === b.service ? `${alert.name} of the same service ${a.service}, ${apart(distance)}` : null;
+    const isShared = a.service !== undefined && a.service === b.service;
+    return isShared ? `${alert.name} of the same service ${a.service}, ${apart(distance)}` : null;
   }
   return alert.name === ALERT.telemetryLost ? `another loss of telemetry, ${apart(distance)}` : null;
 }
@@ -56,31 +79,4 @@ function sharedPlace(a: Alert, b: Alert, scope: Scope): string | null {
   return value !== undefined && value === b.place[scope] ? `${scope} ${value}` : null;
 }
 
-function commonCause(a: string, b: string, edges: readonly CauseEdge[]): CauseEdge | null {
-  if (a === b) return null;
-  for (const edge of edges) {
-    if (edge.effect !== a) continue;
-    const twin = edges.find((other) => other.cause === edge.cause && other.effect === b);
-    if (twin !== undefined) return edge.within <= twin.within ? edge : twin;
-  }
-  return null;
-}
-
-const apart = (distance: number): string =>
-  distance === 0
-    ? 'at the same time'
-    : `${distance < 120_000 ? `${Math.round(distance / 1000)} s` : `${Math.round(distance / 60_000)} min`} apart`;
-
-/** Names that a kind is explained by, directly or through others. */
-export function causesOf(name: string, edges: readonly CauseEdge[]): ReadonlySet<string> {
-  const found = new Set<string>();
-  const waiting = [name];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const { cause, effect } of edges) {
-      if (effect !== next || found.has(cause)) continue;
-      found.add(cause);
-      waiting.push(cause);
-    }
-  }
-  return found;
-}
+const apart = (distance: number): string => (distance === 0 ? 'at the same time' : `${durationText(distance)} apart`);

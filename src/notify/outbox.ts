@@ -17,8 +17,7 @@ type Said = Pick<OutboxEntry, 'incident' | 'episode' | 'receiver' | 'reason'>;
 
 /**
  * One entry per receiver that has to hear a notification. What was opened at a receiver is closed there exactly once
- * per
- * episode: `resolved` goes to those with an open message, wherever routes lead by now; when a page falls to a ticket,
+ * per episode: `resolved` goes to those with an open message, wherever routes lead by now; when a page falls to a ticket,
  * receivers of pages only are closed and the others are told.
  */
 export function toOutboxEntries(
@@ -68,7 +67,8 @@ function toEntry(
   options: OutboxOptions,
 ): OutboxEntry {
   const { incident, seq, at } = notification;
-  const eventId = `${incident.id}-${incident.episode}-${seq}-${receiver.name}`;
+  // Sent as a header, so it holds no character that a header cannot.
+  const eventId = `${incident.id}-${incident.episode}-${seq}-${encodeURIComponent(receiver.name)}`;
   const notifier = options.notifiers.get(receiver.name);
   if (notifier === undefined) throw new Error(`BUG: receiver ${receiver.name} has no notifier`);
   return {

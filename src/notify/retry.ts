@@ -14,15 +14,15 @@ export interface Attempt {
 
 /**
  * What an attempt came to. Retries wait 1 s doubling to 5 min with full jitter (`random` in [0, 1)), at least as long as
- * the receiver asked (no longer than a day); after a day, or when the receiver refuses for good, the entry is dead.
- * Times are whole milliseconds: the store keeps no others.
+ * the receiver asked; a day after the message was decided there is a last one. Then, or when the receiver refuses for
+ * good, the entry is dead. Times are whole milliseconds: the store keeps no others.
  */
 export function afterAttempt(entry: OutboxEntry, result: SendResult, now: EpochMs, random: number): Attempt {
   if (result.kind === 'delivered') return { state: 'delivered', nextAttemptAt: now, error: null };
   if (result.kind === 'rejected') return { state: 'dead', nextAttemptAt: now, error: result.error };
-  if (now - entry.at >= GIVE_UP_MS)
-    return { state: 'dead', nextAttemptAt: now, error: `given up after a day: ${result.error}` };
+  const giveUpAt = entry.at + GIVE_UP_MS;
+  if (now >= giveUpAt) return { state: 'dead', nextAttemptAt: now, error: `given up after a day: ${result.error}` };
   const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(entry.attempts, 20));
-  const wait = Math.max(Math.min(result.afterMs ?? 0, GIVE_UP_MS), FIRST_MS / 2 + random * longest);
-  return { state: 'pending', nextAttemptAt: epochMs(Math.round(now + wait)), error: result.error };
+  const wait = Math.max(result.afterMs ?? 0, FIRST_MS / 2 + random * longest);
+  return { state: 'pending', nextAttemptAt: epochMs(Math.min(giveUpAt, Math.round(now + wait))), error: result.error };
 }

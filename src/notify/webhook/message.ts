@@ -1,6 +1,6 @@
 import { formatInstant } from '../../base/instant.ts';
 import type { Alert } from '../../model/alert.ts';
-import { type Incident, leadAlert, type Notification } from '../../model/incident.ts';
+import { type Incident, type IncidentMember, leadAlert, type Notification } from '../../model/incident.ts';
 import { labelsToObject } from '../../model/labels.ts';
 import { durationText, exhaustionText, percentText } from '../../model/phrases.ts';
 import type { MessageLinks } from '../notifier.ts';
@@ -15,7 +15,7 @@ const MEMBERS_MAX = 50;
 export function toWebhookMessage(notification: Notification, links: MessageLinks, eventId: string): string {
   const { incident } = notification;
   const lead = leadAlert(incident);
-  const members = incident.members.slice(0, MEMBERS_MAX);
+  const members = firingFirst(incident).slice(0, MEMBERS_MAX);
   return JSON.stringify({
     schema: WEBHOOK_SCHEMA,
     eventId,
@@ -44,6 +44,12 @@ export function toWebhookMessage(notification: Notification, links: MessageLinks
     links,
   });
 }
+
+/** What still fires must not be cut off behind what is over. */
+const firingFirst = ({ members }: Incident): readonly IncidentMember[] => [
+  ...members.filter(({ state }) => state === 'firing'),
+  ...members.filter(({ state }) => state === 'resolved'),
+];
 
 const toWire = (alert: Alert) => ({
   name: alert.name,

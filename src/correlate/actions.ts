@@ -1,0 +1,70 @@
+import { type EpochMs, epochMs } from '../base/units.ts';
+import type { IncidentAction } from '../model/incident.ts';
+import { type IncidentDraft, isHeld } from './draft.ts';
+import { close, openNow, reopen } from './lifecycle.ts';
+import type { CorrelationSettings } from './settings.ts';
+
+/** What a person did. Returns why it does not fit the incident's state, or null when it is done. */
+export function applyAction(
+  draft: IncidentDraft,
+  action: IncidentAction,
+  settings: CorrelationSettings,
+  now: EpochMs,
+): string | null {
+  const refusal = refusalOf(draft, action);
+  if (refusal !== null) return refusal;
+  const { by } = action;
+  const why = action.note ?? `by ${by}`;
+  // What somebody works on is open.
+  if (isHeld(draft.incident)) openNow(draft, now, by);
+  switch (action.kind) {
+    case 'acknowledge': {
+      const lapsesAt = action.until ?? epochMs(now + settings.ackLapse);
+      draft.record('acknowledged', why, { state: 'acknowledged', acknowledgement: { by, at: now, lapsesAt } }, by);
+      return null;
+    }
+    case 'unacknowledge':
+      draft.record('unacknowledged', why, { state: 'open', acknowledgement: null }, by);
+      return null;
+    case 'resolve':
+      close(draft, now, why, by);
+      return null;
+    case 'reopen':
+      reopen(draft, now, why, by);
+      return null;
+    case 'snooze':
+      stayAcknowledged(draft, settings, now);
+      draft.record('snoozed', why, { snoozedUntil: action.until }, by);
+      return null;
+    case 'note':
+      stayAcknowledged(draft, settings, now);
+      draft.record('note', action.note, {}, by);
+      return null;
+  }
+}
+
+function refusalOf(draft: IncidentDraft, { kind }: IncidentAction): string | null {
+  const { id, state } = draft.incident;
+  const isResolved = state === 'resolved';
+  switch (kind) {
+    case 'acknowledge':
+    case 'snooze':
+      return isResolved ? `incident ${id} is resolved; reopen it if it is not over` : null;
+    case 'unacknowledge':
+      return state === 'acknowledged' ? null : `incident ${id} is not acknowledged`;
+    case 'resolve':
+      return isResolved ? `incident ${id} is resolved already` : null;
+    case 'reopen':
+      return isResolved ? null : `incident ${id} is open`;
+    case 'note':
+      return null;
+  }
+}
+
+/** Somebody acted: the acknowledgement lapses that much later. */
+function stayAcknowledged(draft: IncidentDraft, settings: CorrelationSettings, now: EpochMs): void {
+  const { acknowledgement } = draft.incident;
+  if (acknowledgement === null || acknowledgement.lapsesAt === null) return;
+  const lapsesAt = epochMs(Math.max(acknowledgement.lapsesAt, now + settings.ackLapse));
+  draft.set({ acknowledgement: { ...acknowledgement, lapsesAt } });
+}

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ms } from '../../src/base/units.ts';
+import { causesOf, commonCause, isKnownKind } from '../../src/correlate/causes.ts';
+import { relationOf } from '../../src/correlate/relation.ts';
+import type { CauseEdge, Scope } from '../../src/correlate/settings.ts';
+import type { Alert } from '../../src/model/alert.ts';
+import type { IncidentMember } from '../../src/model/incident.ts';
+import { alertOf, MINUTE, SETTINGS } from '../support/alerts.ts';
+import { CHECKOUT, minuteOf, pageOf, Scene } from './scene.ts';
+
+const edge = (cause: string, effect: string, scope: Scope = 'cluster', within = 10): CauseEdge => ({
+  cause,
+  effect,
+  scope,
+  within: ms(within * MINUTE),
+});
+const memberOf = (alert: Alert, endedAtMinute: number | null = null): IncidentMember => ({
+  alert,
+  state: endedAtMinute === null ? 'firing' : 'resolved',
+  joinedAt: alert.since,
+  resolvedAt: endedAtMinute === null ? null : minuteOf(endedAtMinute),
+  reason: 'first alert',
+});
+const relate = (alert: Alert, member: IncidentMember, causes = SETTINGS.causes): string | null =>
+  relationOf(alert, member, { ...SETTINGS, causes });
+
+describe('the cause graph', () => {
+  test('follows causes through others, and ends on a circle', () => {
+    const edges = [edge('A', 'B'), edge('B', 'C'), edge('C', 'A')];
+    assert.deepEqual([...causesOf('C', edges)].sort(), ['A', 'B', 'C']);
+    assert.deepEqual([...causesOf('C', edges.slice(0, 2))].sort(), ['A', 'B']);
+    assert.deepEqual([isKnownKind('A', edges), isKnownKind('D', edges)], [true, false]);
+  });
+
+  test('a common cause does not depend on the order of the lines', () => {
+    const edges = [edge('X', 'A', 'cluster', 2), edge('X', 'B', 'cluster', 3), edge('Y', 'A'), edge('Y', 'B')];
+    assert.equal(commonCause('A', 'B', edges)?.cause, 'Y');
+    assert.equal(commonCause('A', 'B', [...edges].reverse())?.cause, 'Y');
+    assert.equal(commonCause('A', 'B', edges.slice(0, 2))?.within, 2 * MINUTE);
+    assert.equal(commonCause('A', 'A', edges), null);
+  });
+});
+
+describe('why an alert joins', () => {
+  const burn = (since: number, place: object = CHECKOUT): Alert => pageOf(place, { since });
+  const ejections = alertOf('HostEjections', CHECKOUT);
+
+  test('a cause edge holds in both directions and up to its window, counted from the end of the other', () => {
+    const errors = alertOf('UpstreamErrors', CHECKOUT, { since: 11 });
+    assert.equal(
+      relate(errors, memberOf(ejections, 1)),
+      'HostEjections explains UpstreamErrors in cluster checkout, 10 min apart',
+    );
+    assert.equal(relate(alertOf('UpstreamErrors', CHECKOUT, { since: 12 }), memberOf(ejections, 1)), null);
+    assert.match(relate(errors, memberOf(burn(0))) ?? '', /^UpstreamErrors explains ErrorBudgetBurn/);
+    assert.match(relate(burn(0), memberOf(ejections)) ?? '', /^HostEjections explains ErrorBudgetBurn/);
+    assert.match(relate(errors, memberOf(ejections)) ?? '', /at the same time$/);
+  });
+
+  test('a start before that of the member is measured to its start', () => {
+    const early = alertOf('HostEjections', CHECKOUT, { since: -0.5 });
+    assert.match(relate(early, memberOf(burn(0))) ?? '', /, 30 s apart$/);
+    assert.equal(relate(alertOf('HostEjections', CHECKOUT, { since: -11 }), memberOf(burn(0))), null);
+  });
+
+  test('each scope asks for its own place, and the fleet for none', () => {
+    const pair = (scope: Scope, a: object, b: object): boolean =>
+      relate(alertOf('A', a), memberOf(alertOf('B', b)), [edge('A', 'B', scope)]) !== null;
+    assert.ok(pair('zone', { zone: 'a', cluster: 'x' }, { zone: 'a', cluster: 'y' }));
+    assert.ok(!pair('zone', { zone: 'a', cluster: 'x' }, { zone: 'b', cluster: 'x' }));
+    assert.ok(pair('balancer', { balancer: 'lb1' }, { balancer: 'lb1' }));
+    assert.ok(!pair('cluster', {}, {}), 'two unknown places are not the same place');
+    assert.ok(pair('all', { cluster: 'x' }, { cluster: 'y' }));
+  });
+
+  test('two effects of one cause join in a cluster, not across', () => {
+    const causes = [edge('L4Rehash', 'Resets'), edge('L4Rehash', 'Handshakes')];
+    const resets = alertOf('Resets', CHECKOUT);
+    assert.equal(
+      relate(resets, memberOf(alertOf('Handshakes', CHECKOUT)), causes),
+      'L4Rehash would explain both Resets and Handshakes in cluster checkout, at the same time',
+    );
+    assert.equal(relate(resets, memberOf(alertOf('Handshakes', { cluster: 'search' })), causes), null);
+  });
+
+  test('two kinds that the graph knows but does not link stay apart in one cluster', () => {
+    const causes = [edge('A', 'B'), edge('C', 'D')];
+    assert.equal(relate(alertOf('A', CHECKOUT), memberOf(alertOf('D', CHECKOUT)), causes), null);
+    assert.match(relate(alertOf('E', CHECKOUT), memberOf(alertOf('D', CHECKOUT)), causes) ?? '', /^same cluster/);
+  });
+
+  test('an unknown kind has 5 min, not more', () => {
+    const ended = memberOf(burn(0), 1);
+    assert.notEqual(relate(alertOf('DiskFull', CHECKOUT, { since: 6 }), ended), null);
+    assert.equal(relate(alertOf('DiskFull', CHECKOUT, { since: 6.1 }), ended), null);
+  });
+
+  test('burns of one cluster, or of one service without clusters, join; burns of nothing known do not', () => {
+    assert.notEqual(relate(burn(2, { cluster: 'checkout', zone: 'b' }), memberOf(burn(0))), null);
+    assert.notEqual(relate(burn(2, { listener: 'b' }), memberOf(burn(0, { listener: 'a' }))), null);
+    assert.equal(relate(burn(2, { cluster: 'search' }), memberOf(burn(0))), null);
+    const foreign = (slo: string): Alert => alertOf('ErrorBudgetBurn', { listener: slo });
+    assert.equal(relate(foreign('a'), memberOf(foreign('b'))), null);
+  });
+});
+
+describe('where an alert goes', () => {
+  test('the oldest of several incidents that fit', () => {
+    const causes = [edge('ConfigPush', 'ErrorBudgetBurn', 'all')];
+    const scene = new Scene({ causes }).at(0, ['fired', pageOf()]).at(1, ['fired', pageOf({ cluster: 'search' })]);
+    scene.at(2, ['fired', alertOf('ConfigPush', {}, { since: 2 })]);
+    assert.deepEqual(
+      scene.open.map(({ members }) => members.length),
+      [2, 1],
+    );
+    assert.equal(
+      scene.open[0]?.members[1]?.reason,
+      'ConfigPush explains ErrorBudgetBurn in the fleet, at the same time',
+    );
+  });
+
+  test('the same key joins whatever its severity says, and once', () => {
+    const scene = new Scene().at(0, ['fired', pageOf()]).at(60, ['fired', pageOf(CHECKOUT, { severity: 'ticket' })]);
+    assert.equal(scene.open[0]?.members.length, 1);
+    assert.equal(scene.open.length, 1);
+  });
+
+  test('a ticket that comes back a day long joins the open incident that explains it', () => {
+    const ejections = alertOf('HostEjections', CHECKOUT);
+    const scene = new Scene().at(0, ['fired', ejections]).at(1, ['resolved', ejections]).ticks(2, 7);
+    scene.at(600, ['fired', pageOf(CHECKOUT, { since: 600 })]);
+    const again = alertOf('HostEjections', CHECKOUT, { since: 601 });
+    scene.at(601, ['fired', again]);
+    assert.deepEqual(
+      scene.open.map(({ id, members }) => [id, members.length]),
+      [[2, 2]],
+    );
+    scene.at(620, ['resolved', again], ['resolved', pageOf(CHECKOUT, { since: 600 })]).ticks(621, 630);
+    assert.deepEqual(scene.said, ['1/1 opened', '1/1 resolved', '2/1 opened', '2/1 resolved']);
+  });
+
+  test('an alert that is also in a newer, resolved incident ends where it fires', () => {
+    const disk = (since: number): Alert => alertOf('DiskFull', CHECKOUT, { since });
+    const scene = new Scene({ resolveHold: ms(60 * MINUTE) }).at(0, ['fired', pageOf()]).at(1, ['resolved', pageOf()]);
+    scene.at(20, ['fired', disk(20)]).at(21, ['resolved', disk(20)]);
+    scene.act(22, { kind: 'resolve', by: 'ada', note: null }, 2);
+    scene.at(30, ['fired', pageOf(CHECKOUT, { since: 30 })]).at(31, ['fired', disk(31)]);
+    const state = (): string | undefined => scene.open[0]?.members[1]?.state;
+    assert.deepEqual([scene.open.map(({ id }) => id), state()], [[1], 'firing']);
+    scene.at(32, ['resolved', disk(31)]);
+    assert.equal(state(), 'resolved');
+  });
+});
