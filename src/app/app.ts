@@ -85,7 +85,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     const ingest = createIngest({ series: engine.series, log, clock });
     const snapshots = createSnapshots({ directory: directory.snapshotDirectory, engine, ingest, log, logger });
     const recovered = snapshots.recover();
-    engine.evaluator.restore(clock.now());
+    engine.evaluator.restore(clock.now(), new Set(slos.map(({ id }) => id)));
     onStop.push(() => snapshots.save());
 
     const metrics = createProductMetrics({

@@ -31,8 +31,11 @@ export interface Outcome {
 }
 
 export interface Evaluator {
-  /** Takes up the stored alert states and incidents. Call once, before the first tick. */
-  restore(now: EpochMs): void;
+  /**
+   * Takes up the stored alert states and incidents. Call once, before the first tick. `slos` are the ids in force: alerts
+   * of others are closed.
+   */
+  restore(now: EpochMs, slos: ReadonlySet<string>): void;
   /** One tick. Foreign alert changes that arrived since the last one are taken along. */
   tick(now: EpochMs, foreign?: readonly AlertChange[]): Outcome;
   act(
@@ -85,10 +88,10 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
   };
 
   return {
-    restore(now) {
+    restore(now, slos) {
       const stored = deps.store.load(now);
       const states = stored.alertStates.filter((record) => !record.key.startsWith(ALERT_PREFIX));
-      deps.burn.restore(states);
+      deps.burn.restore(states, slos);
       deps.detection.restore(states);
       deps.correlator.restore(stored.incidents, stored.nextIncidentId);
       for (const record of stored.alertStates) {

@@ -79,7 +79,7 @@ class ReplayRun implements Replay {
     this.#foreign = foreign;
     this.#report = report;
     this.#write = write;
-    engine.evaluator.restore(epochMs(0));
+    engine.evaluator.restore(epochMs(0), new Set());
   }
 
   now(): EpochMs | null {

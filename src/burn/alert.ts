@@ -1,21 +1,13 @@
-import type { GroupView } from '../aggregate/view.ts';
 import { formatDuration } from '../base/duration.ts';
-import { type EpochMs, ratio } from '../base/units.ts';
+import { epochMs, HOUR, ms, ratio } from '../base/units.ts';
 import { type Alert, alertKey, type Evidence, type Exhaustion, type Place } from '../model/alert.ts';
 import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
 import { burnText, durationText, exhaustionText, percentText } from '../model/phrases.ts';
-import {
-  type BudgetRatio,
-  type BudgetWindow,
-  budgetRemaining,
-  burnOf,
-  errorRatio,
-  paddedTotal,
-} from '../slo/budget.ts';
-import type { Slo } from '../slo/slo.ts';
+import { type BudgetRatio, budgetRemaining, burnOf, errorRatio, paddedTotal } from '../slo/budget.ts';
+import type { Slo, Tier } from '../slo/slo.ts';
 import type { GroupAlertState } from './group-state.ts';
-import { readWindow } from './window.ts';
+import type { GroupWindows, ReadWindow } from './window.ts';
 
 type Firing = Extract<GroupAlertState, { kind: 'firing' }>;
 
@@ -23,23 +15,31 @@ type Firing = Extract<GroupAlertState, { kind: 'firing' }>;
 export const burnAlertKey = (slo: Slo, labels: Labels): string =>
   alertKey(ALERT.errorBudgetBurn, labelsOf([...labels, ['slo', slo.id]]));
 
-/** The alert of a firing group, with its figures of this tick. `alerting` is the long window of the highest holding tier. */
-export function toBurnAlert(input: {
-  readonly group: GroupView;
+export interface BurnAlertInput {
+  readonly key: string;
   readonly state: Firing;
+  readonly windows: GroupWindows;
   readonly budget: BudgetRatio;
-  readonly alerting: BudgetWindow;
-  readonly sloWindow: BudgetWindow;
   readonly exhaustion: Exhaustion;
-  readonly now: EpochMs;
-}): Alert {
-  const { group, state, budget, alerting, sloWindow, exhaustion, now } = input;
-  const { slo, labels } = group;
-  const share = errorRatio(alerting);
-  const remaining = budgetRemaining(sloWindow, budget);
-  const spent = spentSince(group, state.since, now, budget, sloWindow);
+}
+
+/** The highest of the tiers that hold; null when none does. */
+export function leadingTier(slo: Slo, state: GroupAlertState): Tier | null {
+  if (state.kind === 'inactive') return null;
+  return slo.policy.tiers.find(({ name }) => state.holding.includes(name)) ?? null;
+}
+
+/** The alert of a firing group, with its figures of this tick. */
+export function toBurnAlert(input: BurnAlertInput): Alert {
+  const { key, state, windows, budget, exhaustion } = input;
+  const { slo, labels } = windows.group;
+  const tier = leadingTier(slo, state);
+  const long = windows.read(tier?.long ?? HOUR);
+  const share = errorRatio(long);
+  const remaining = budgetRemaining(windows.slo, budget);
+  const spent = spentSince(input);
   return {
-    key: burnAlertKey(slo, labels),
+    key,
     name: ALERT.errorBudgetBurn,
     labels: mergeLabels(slo.labels, labelsOf([...labels, ['slo', slo.id], ['service', slo.service]])),
     place: placeOf(slo, labels),
@@ -50,7 +50,7 @@ export function toBurnAlert(input: {
     owner: 'service',
     runbook: slo.runbook,
     summary: summaryOf(slo, share, exhaustion),
-    evidence: evidenceOf(input, share, spent),
+    evidence: evidenceOf(input, tier, long, spent),
     burn: {
       exhaustion,
       budgetRemaining: remaining === null ? null : ratio(remaining),
@@ -58,6 +58,18 @@ export function toBurnAlert(input: {
       spentSince: spent === null ? null : ratio(spent),
     },
   };
+}
+
+/** What is said last of an alert: no tier holds it any more. */
+export function toResolvedAlert(alert: Alert, reason: 'recovered' | 'retired' | 'removed'): Alert {
+  const spent = alert.burn?.spentSince ?? null;
+  const cost = spent === null ? '' : `; ${percentText(spent)} of the budget spent while it fired`;
+  const why = {
+    recovered: `The budget no longer burns too fast${cost}.`,
+    retired: 'Nothing was heard of it for 24 h: its state is unknown.',
+    removed: 'Its SLO is no longer in force.',
+  };
+  return { ...alert, tiersHolding: [], summary: why[reason] };
 }
 
 const PLACES: readonly (readonly [string, keyof Place])[] = [
@@ -86,48 +98,40 @@ function summaryOf({ indicator }: Slo, share: number | null, exhaustion: Exhaust
   return `${what}; ${exhaustionText(exhaustion)}.`;
 }
 
-/** Share of the whole budget that bad events since the alert began have used. */
-function spentSince(
-  group: GroupView,
-  since: EpochMs,
-  now: EpochMs,
-  budget: BudgetRatio,
-  sloWindow: BudgetWindow,
-): number | null {
-  if (sloWindow.total === 0) return null;
-  const { bad, inconsistent } = readWindow(group, now, Math.max(10_000, now - since));
-  return inconsistent ? null : bad / (budget.value * paddedTotal(sloWindow));
+/** Share of the whole budget that bad events since the alert began have used, what came past the watermark included. */
+function spentSince({ state, windows, budget }: BurnAlertInput): number | null {
+  const { group, to, slo } = windows;
+  if (slo.total === 0) return null;
+  const end = Math.max(to, group.lastEventAt ?? to);
+  const start = Math.max(state.since, to - group.slo.window.length);
+  if (start >= end) return 0;
+  const { bad, inconsistent } = group.range(epochMs(start), epochMs(end));
+  return inconsistent ? null : bad / (budget.value * paddedTotal(slo));
 }
 
-function evidenceOf(
-  input: Parameters<typeof toBurnAlert>[0],
-  share: number | null,
-  spent: number | null,
-): readonly Evidence[] {
-  const { group, state, budget, alerting, sloWindow } = input;
-  const burn = burnOf(alerting, budget);
-  const remaining = budgetRemaining(sloWindow, budget);
+/** The leading tier's burns, then what they rest on. The first two stand in a page. */
+function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, spent: number | null): Evidence[] {
+  const { state, windows, budget } = input;
   const evidence: Evidence[] = [];
-  if (burn !== null) {
-    const length = formatDuration(alerting.lengthMs as Parameters<typeof formatDuration>[0]);
-    evidence.push({ name: 'burn', value: burn, unit: '1', text: `burns ${burnText(burn)} over ${length}` });
+  const add = (name: string, value: number | null, text: (value: number) => string): void => {
+    if (value !== null) evidence.push({ name, value, unit: '1', text: text(value) });
+  };
+  const burns = (window: ReadWindow) => (burn: number) =>
+    `burns ${burnText(burn)} over ${formatDuration(ms(window.lengthMs))}`;
+  add('burn', burnOf(long, budget), burns(long));
+  add('error_ratio', errorRatio(long), () => `${long.bad} of ${long.total} events were bad`);
+  if (tier !== null) {
+    const short = windows.read(tier.short);
+    add('burn_short', burnOf(short, budget), burns(short));
   }
-  if (share !== null) {
-    const events = `${alerting.bad} of ${alerting.total} events were bad`;
-    evidence.push({ name: 'error_ratio', value: share, unit: '1', text: events });
-  }
-  if (remaining !== null) {
-    const text = `${percentText(Math.abs(remaining))} of the ${group.slo.window.text} budget ${remaining < 0 ? 'overspent' : 'left'}`;
-    evidence.push({ name: 'budget_remaining', value: remaining, unit: '1', text });
-  }
-  if (spent !== null) {
-    evidence.push({
-      name: 'spent_since',
-      value: spent,
-      unit: '1',
-      text: `${percentText(spent)} of it spent since the alert began`,
-    });
-  }
-  evidence.push({ name: 'tiers', value: state.holding.join(', '), text: `tiers holding: ${state.holding.join(', ')}` });
+  const { text: windowText } = windows.group.slo.window;
+  add('budget_remaining', budgetRemaining(windows.slo, budget), (value) => {
+    const share = percentText(Math.abs(value));
+    return `${share} of the ${windowText} budget ${value < 0 ? 'overspent' : 'left'}`;
+  });
+  const spentText = (value: number): string => `${percentText(value)} of the budget spent since the alert began`;
+  add('spent_since', spent === 0 ? null : spent, spentText);
+  const names = state.holding.join(', ');
+  evidence.push({ name: 'tiers', value: names, text: `tiers holding: ${names}` });
   return evidence;
 }

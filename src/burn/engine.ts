@@ -1,29 +1,18 @@
-import type { FeedView, GroupView, SloCells } from '../aggregate/view.ts';
+import type { GroupView, SloCells } from '../aggregate/view.ts';
 import { formatDuration } from '../base/duration.ts';
-import {
-  type BurnRate,
-  burnRate,
-  DAY,
-  type EpochMs,
-  epochMs,
-  HOUR,
-  MINUTE,
-  type Ms,
-  ms,
-  ratio,
-} from '../base/units.ts';
-import type { Alert, AlertChange, Exhaustion } from '../model/alert.ts';
-import type { GroupState } from '../model/views.ts';
-import { type BudgetWindow, budgetRatioOf, budgetRemaining, burnOf } from '../slo/budget.ts';
-import type { Policy, Slo } from '../slo/slo.ts';
-import { burnAlertKey, toBurnAlert } from './alert.ts';
-import { BudgetCourse, exhaustionAt } from './exhaustion.ts';
-import { type GroupAlertState, INACTIVE, nextState, parseState } from './group-state.ts';
+import { DAY, type EpochMs, HOUR, MINUTE, type Ms, ms } from '../base/units.ts';
+import type { Alert, AlertChange } from '../model/alert.ts';
+import { labelsKey } from '../model/labels.ts';
+import { budgetRatioOf } from '../slo/budget.ts';
+import type { Objective, Policy } from '../slo/slo.ts';
+import { type BurnAlertInput, burnAlertKey, toBurnAlert, toResolvedAlert } from './alert.ts';
+import { evaluateGroup, exhaustionOf, RETIRED_MS, toStatus } from './evaluate.ts';
+import { GroupPast } from './exhaustion.ts';
+import { type GroupAlertState, INACTIVE, isSameState } from './group-state.ts';
+import { burnRecordKey, decodeBurn, encodeBurn } from './record.ts';
 import type { GroupStatus } from './status.ts';
-import { holdingTiers } from './tiers.ts';
-import { readWindow } from './window.ts';
 
-/** State of one group under a stable key; the value is JSON. */
+/** State of one firing group under a stable key; the value is JSON. */
 export interface BurnRecord {
   readonly key: string;
   readonly value: string;
@@ -39,17 +28,17 @@ export interface BurnTick {
 
 export interface BurnEngine {
   evaluate(cells: SloCells, now: EpochMs): BurnTick;
-  /** Takes up stored states; others' records are passed over. */
-  restore(records: readonly BurnRecord[]): void;
+  /**
+   * Takes up stored states; others' records are passed over. An alert whose group is not there yet is held until it is,
+   * for 24 h at most; with `slos`, the ids in force, those of other SLOs are closed at the next tick.
+   */
+  restore(records: readonly BurnRecord[], slos?: ReadonlySet<string>): void;
   /** Of the last tick. */
   statuses(): readonly GroupStatus[];
 }
 
-const PREFIX = 'burn/';
 const FIGURES_EVERY_MS = 60_000;
-/** A group unheard for this long is retired: its alert is closed as unknown. */
-const RETIRED_MS = DAY;
-const BURN_WINDOWS: readonly Ms[] = [
+const SHOWN_WINDOWS: readonly Ms[] = [
   ms(5 * MINUTE),
   ms(30 * MINUTE),
   HOUR,
@@ -59,11 +48,23 @@ const BURN_WINDOWS: readonly Ms[] = [
   ms(3 * DAY),
 ];
 
-/** What is held of one group. `alert` is null after a restart until its figures are known again. */
+type EndReason = Extract<AlertChange, { kind: 'resolved' }>['reason'];
+
+/** What is held of one group between ticks. `alert` is as last said. */
 interface Held {
+  readonly alertKey: string;
+  readonly past: GroupPast;
   state: GroupAlertState;
   alert: Alert | null;
-  saidAt: EpochMs;
+  saidAt: number;
+  seenAt: number;
+}
+
+/** A stored alert whose group has not been seen since. */
+interface Waiting {
+  readonly alert: Alert;
+  readonly state: GroupAlertState;
+  readonly inForce: boolean;
 }
 
 interface Draft {
@@ -73,171 +74,165 @@ interface Draft {
   readonly removed: string[];
 }
 
+const emptyDraft = (): Draft => ({ changes: [], statuses: [], stored: [], removed: [] });
+
 /** All groups of all SLOs, one tick at a time. No IO, no clock. */
 export function createBurnEngine(): BurnEngine {
-  const held = new Map<string, Held>();
-  const windowsOf = cached(windowNames);
-  let last: readonly GroupStatus[] = [];
-
-  const evaluate = (cells: SloCells, now: EpochMs): BurnTick => {
-    const tick: Draft = { changes: [], statuses: [], stored: [], removed: [] };
-    const seen = new Set<string>();
-    for (const group of cells.groups()) {
-      const key = burnAlertKey(group.slo, group.labels);
-      seen.add(key);
-      step(held, key, group, cells.feed(group, now), now, windowsOf(group.slo.policy), tick);
-    }
-    for (const [key, { alert, state }] of held) {
-      if (seen.has(key)) continue;
-      // Its SLO is no longer in force.
-      held.delete(key);
-      tick.removed.push(PREFIX + key);
-      if (alert !== null && state.kind === 'firing')
-        tick.changes.push({ kind: 'resolved', at: now, alert, reason: 'removed' });
-    }
-    last = tick.statuses;
-    return tick;
-  };
-
+  const book = new GroupBook();
   return {
-    evaluate,
-    restore(records) {
-      for (const { key, value } of records) {
-        if (!key.startsWith(PREFIX)) continue;
-        held.set(key.slice(PREFIX.length), { state: parseState(value), alert: null, saidAt: epochMs(0) });
-      }
-    },
-    statuses: () => last,
+    evaluate: (cells, now) => book.evaluate(cells, now),
+    restore: (records, slos) => book.restore(records, slos),
+    statuses: () => book.last,
   };
 }
 
-function step(
-  all: Map<string, Held>,
-  key: string,
-  group: GroupView,
-  feed: FeedView,
-  now: EpochMs,
-  windows: ReadonlyMap<string, Ms>,
-  tick: Draft,
-): void {
-  const held = all.get(key) ?? { state: INACTIVE, alert: null, saidAt: epochMs(0) };
-  const { slo } = group;
-  const budget = budgetRatioOf(slo.objective);
-  const to = feed.watermark ?? now;
-  const course = new BudgetCourse(group, budget, to);
-  const before = held.state;
-  let after = before;
-  if (feed.reporting) {
-    const holding = holdingTiers(
-      slo.policy,
-      { group, budget, to, course },
-      before.kind === 'firing' ? before.holding : [],
-    );
-    after = nextState(before, slo.policy, holding, feed.coverage, now);
-  } else if (feed.newestPointAt !== null && now - feed.newestPointAt >= RETIRED_MS) after = INACTIVE;
+class GroupBook {
+  last: readonly GroupStatus[] = [];
+  readonly #held = new Map<string, Held>();
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #windowsOf = cached(shownWindows);
+  readonly #budgetOf = cached(budgetRatioOf);
+  #tick = 0;
+  #firstAt: EpochMs | null = null;
 
-  const alerting = readWindow(group, to, alertingLength(slo.policy, after));
-  const exhaustion = exhaustionAt(course, alerting, budget, slo.window.length);
-  if (after.kind === 'firing') {
-    const input = { group, state: after, budget, alerting, sloWindow: course.window, exhaustion, now: to };
-    fire(held, before, toBurnAlert(input), now, tick);
-  } else if (before.kind === 'firing' && held.alert !== null) {
-    const reason = feed.reporting ? 'recovered' : 'retired';
-    tick.changes.push({ kind: 'resolved', at: now, alert: { ...held.alert, tiersHolding: [] }, reason });
+  evaluate(cells: SloCells, now: EpochMs): BurnTick {
+    this.#tick += 1;
+    this.#firstAt ??= now;
+    const tick = emptyDraft();
+    for (const group of cells.groups()) this.#step(group, cells, now, tick);
+    const gone = emptyDraft();
+    this.#closeUnseen(now, gone);
+    this.#closeWaiting(now, gone);
+    this.last = tick.statuses;
+    // What ends comes first: the same alert may begin again under a new generation.
+    const kept = new Set(tick.stored.map(({ key }) => key));
+    return {
+      changes: [...gone.changes, ...tick.changes],
+      statuses: tick.statuses,
+      stored: tick.stored,
+      removed: [...gone.removed.filter((key) => !kept.has(key)), ...tick.removed],
+    };
   }
-  if (JSON.stringify(before) !== JSON.stringify(after)) {
-    if (after.kind === 'firing') tick.stored.push({ key: PREFIX + key, value: JSON.stringify(after) });
-    else tick.removed.push(PREFIX + key);
+
+  restore(records: readonly BurnRecord[], slos?: ReadonlySet<string>): void {
+    for (const record of records) {
+      const stored = decodeBurn(record);
+      if (stored === null) continue;
+      const { alert, state } = stored;
+      const inForce = slos?.has(alert.labels.get('slo') ?? '') ?? true;
+      this.#waiting.set(alert.key, { alert, state, inForce });
+    }
   }
-  held.state = after;
-  if (after.kind === 'inactive') held.alert = null;
-  all.set(key, held);
-  tick.statuses.push(toStatus(group, feed, after, course, exhaustion, windows, to));
+
+  #step(group: GroupView, cells: SloCells, now: EpochMs, tick: Draft): void {
+    const held = this.#heldOf(group);
+    held.seenAt = this.#tick;
+    const before = held.state;
+    const budget = this.#budgetOf(group.slo.objective);
+    const feed = cells.feed(group, now);
+    const evaluation = evaluateGroup(group, feed, before, budget, held.past, now);
+    const { windows, state: after } = evaluation;
+    const exhaustion = exhaustionOf(evaluation);
+    held.state = after;
+    if (after.kind === 'firing') {
+      fire(held, before, { key: held.alertKey, state: after, windows, budget, exhaustion }, now, tick);
+    } else if (before.kind === 'firing') {
+      const last = toBurnAlert({ key: held.alertKey, state: before, windows, budget, exhaustion });
+      close(held.alertKey, last, feed.reporting ? 'recovered' : 'retired', now, tick);
+      held.alert = null;
+    }
+    tick.statuses.push(toStatus(evaluation, feed, exhaustion, this.#windowsOf(group.slo.policy)));
+  }
+
+  #heldOf(group: GroupView): Held {
+    const known = this.#held.get(group.key);
+    if (known !== undefined) return known;
+    const alertKey = burnAlertKey(group.slo, group.labels);
+    const stored = this.#waiting.get(alertKey);
+    this.#waiting.delete(alertKey);
+    const held: Held = {
+      alertKey,
+      past: new GroupPast(),
+      state: stored?.state ?? INACTIVE,
+      alert: stored?.alert ?? null,
+      saidAt: Number.NEGATIVE_INFINITY,
+      seenAt: 0,
+    };
+    this.#held.set(group.key, held);
+    return held;
+  }
+
+  /** Groups that were there: their SLO is no longer in force, or asks something else. */
+  #closeUnseen(now: EpochMs, gone: Draft): void {
+    for (const [key, { seenAt, alert, alertKey }] of this.#held) {
+      if (seenAt === this.#tick) continue;
+      this.#held.delete(key);
+      if (alert !== null) close(alertKey, alert, 'removed', now, gone);
+    }
+  }
+
+  /** Groups that have not come back since a restart: no data is not recovery. */
+  #closeWaiting(now: EpochMs, gone: Draft): void {
+    const isOverdue = now - (this.#firstAt ?? now) >= RETIRED_MS;
+    for (const [key, { alert, inForce }] of this.#waiting) {
+      if (inForce && !isOverdue) continue;
+      this.#waiting.delete(key);
+      close(key, alert, inForce ? 'retired' : 'removed', now, gone);
+    }
+  }
+}
+
+function close(key: string, alert: Alert, reason: EndReason, now: EpochMs, tick: Draft): void {
+  tick.changes.push({ kind: 'resolved', at: now, alert: toResolvedAlert(alert, reason), reason });
+  tick.removed.push(burnRecordKey(key));
 }
 
 /**
- * Says what is news about a firing alert: that it fires, that state, tier or severity changed, or once a minute its
- * figures.
+ * Says what is news of a firing alert: that it fires, that severity or tiers changed, or once a minute that its figures
+ * did.
  */
-function fire(held: Held, before: GroupAlertState, alert: Alert, now: EpochMs, tick: Draft): void {
-  const known = held.alert;
-  const isSame =
-    before.kind === 'firing' &&
-    before.tier === alert.tier &&
-    before.severity === alert.severity &&
-    before.holding.join() === alert.tiersHolding.join();
-  held.alert = alert;
-  if (before.kind === 'inactive') tick.changes.push({ kind: 'fired', at: now, alert });
-  else if (!isSame) tick.changes.push({ kind: 'changed', at: now, alert });
-  else if (known === null || now - held.saidAt >= FIGURES_EVERY_MS)
-    tick.changes.push({ kind: 'updated', at: now, alert });
-  else return;
-  held.saidAt = now;
-}
-
-/** The long window of the highest holding tier, else an hour. */
-function alertingLength(policy: Policy, state: GroupAlertState): number {
-  if (state.kind === 'inactive') return HOUR;
-  return policy.tiers.find(({ name }) => state.holding.includes(name))?.long ?? HOUR;
-}
-
-function toStatus(
-  group: GroupView,
-  feed: FeedView,
-  state: GroupAlertState,
-  course: BudgetCourse,
-  exhaustion: Exhaustion,
-  windows: ReadonlyMap<string, Ms>,
-  to: EpochMs,
-): GroupStatus {
-  const { window } = course;
-  const { slo } = group;
-  const budget = budgetRatioOf(slo.objective);
-  const remaining = budgetRemaining(window, budget);
-  const burn = new Map<string, BurnRate | null>();
-  for (const [name, length] of windows) {
-    const value = burnOf(readWindow(group, to, length), budget);
-    burn.set(name, value === null ? null : burnRate(value));
+function fire(held: Held, before: GroupAlertState, input: BurnAlertInput, now: EpochMs, tick: Draft): void {
+  const { state } = input;
+  const isNew = before.kind === 'inactive';
+  const isChanged = held.alert !== null && saysOtherwise(held.alert, state);
+  const isDue = now - held.saidAt >= FIGURES_EVERY_MS;
+  const isStored = isSameState(before, state);
+  if (!isNew && !isChanged && !isDue && isStored) return;
+  const alert = toBurnAlert(input);
+  if (!isStored) {
+    // While a page tier holds, its time moves on with every tick: not worth a write, and unknown after a restart.
+    const pageHeldAt = state.pageHeldAt === now ? null : state.pageHeldAt;
+    const value = encodeBurn({ state: { ...state, pageHeldAt }, alert });
+    tick.stored.push({ key: burnRecordKey(held.alertKey), value });
   }
-  const firing = state.kind === 'firing' ? state : null;
-  return {
-    slo,
-    labels: group.labels,
-    key: group.key,
-    state: stateOf(feed, window),
-    coverage: feed.coverage,
-    good: window.total - window.bad,
-    bad: window.bad,
-    total: window.total,
-    sli: window.total === 0 ? null : ratio((window.total - window.bad) / window.total),
-    budgetRemaining: remaining === null ? null : ratio(remaining),
-    burn,
-    exhaustion,
-    tier: firing?.tier ?? null,
-    tiersHolding: firing?.holding ?? [],
-    severity: firing?.severity ?? null,
-    since: firing?.since ?? null,
-    inconsistent: group.range(epochMs(to - slo.window.length), to).inconsistent,
-  };
+  const kind = isNew ? 'fired' : isChanged ? 'changed' : 'updated';
+  if (kind === 'updated' && (!isDue || (held.alert !== null && hasSameFigures(held.alert, alert)))) return;
+  held.alert = alert;
+  held.saidAt = now;
+  tick.changes.push({ kind, at: now, alert });
 }
 
-/** No balancer reports: nothing is known. They report and count nothing: there is no traffic. Neither is 100 %. */
-function stateOf(feed: FeedView, window: BudgetWindow): GroupState {
-  if (!feed.reporting || feed.watermark === null) return 'no_data';
-  return window.total === 0 ? 'no_traffic' : 'measured';
-}
+const saysOtherwise = (alert: Alert, state: BurnAlertInput['state']): boolean =>
+  alert.severity !== state.severity || alert.tier !== state.tier || alert.tiersHolding.join() !== state.holding.join();
+
+/** As a person reads them; labels and runbook may have been edited. */
+const hasSameFigures = (a: Alert, b: Alert): boolean =>
+  a.summary === b.summary &&
+  a.runbook === b.runbook &&
+  labelsKey(a.labels) === labelsKey(b.labels) &&
+  a.evidence.every(({ text }, index) => text === b.evidence[index]?.text);
 
 /** The windows that a status shows, shortest first: the usual ones and the policy's own. */
-function windowNames(policy: Policy): ReadonlyMap<string, Ms> {
-  const lengths = new Set<Ms>([...BURN_WINDOWS, ...policy.tiers.flatMap(({ long, short }) => [long, short])]);
+function shownWindows(policy: Policy): ReadonlyMap<string, Ms> {
+  const lengths = new Set<Ms>([...SHOWN_WINDOWS, ...policy.tiers.flatMap(({ long, short }) => [long, short])]);
   return new Map([...lengths].sort((a, b) => a - b).map((length) => [formatDuration(length), length]));
 }
 
-function cached(compute: (slo: Slo['policy']) => ReadonlyMap<string, Ms>): typeof compute {
-  const known = new WeakMap<Slo['policy'], ReadonlyMap<string, Ms>>();
-  return (policy) => {
-    const value = known.get(policy) ?? compute(policy);
-    known.set(policy, value);
+function cached<Key extends Policy | Objective, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new WeakMap<Key, Value>();
+  return (key) => {
+    const value = known.get(key) ?? compute(key);
+    known.set(key, value);
     return value;
   };
 }

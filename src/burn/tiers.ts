@@ -1,76 +1,83 @@
-import { type GroupView, STEP_MS } from '../aggregate/view.ts';
-import type { EpochMs } from '../base/units.ts';
-import { type BudgetRatio, type BudgetWindow, burnsAtLeast, errorRatio, paddedTotal } from '../slo/budget.ts';
+import { STEP_MS } from '../aggregate/view.ts';
+import { type BudgetRatio, burnsAtLeast, errorRatio, paddedTotal } from '../slo/budget.ts';
 import type { Fraction, Policy, Tier } from '../slo/slo.ts';
+import { minBurnOf } from '../slo/windows.ts';
 import type { BudgetCourse } from './exhaustion.ts';
-import { wilsonBounds } from './wilson.ts';
-import { readWindow } from './window.ts';
+import { wilsonBounds, zOf } from './wilson.ts';
+import type { ReadWindow } from './window.ts';
 
 /** A firing tier clears only if it would not fire with both burns this much higher. */
 const HYSTERESIS: Fraction = { numerator: 5n, denominator: 4n };
 const ONE: Fraction = { numerator: 1n, denominator: 1n };
 /** The short window reaches back until it would hold this many events at the long window's rate. */
 const SHORT_EVENTS_MIN = 5;
+/** A pace of exactly the tier's time counts, whatever the doubles make of it. */
+const ROUNDING = 1e-12;
 
 const toNumber = ({ numerator, denominator }: Fraction): number => Number(numerator) / Number(denominator);
 
 export interface TierInput {
-  readonly group: GroupView;
   readonly budget: BudgetRatio;
-  /** End of all alert windows. */
-  readonly to: EpochMs;
+  /** Knows the group's windows, too. */
   readonly course: BudgetCourse;
 }
 
-/** Names of the tiers that hold now, fastest first. `held` are those that held at the last evaluation. */
+/** The tiers that hold now, fastest first. `held` names those that held at the last evaluation. */
 export function holdingTiers(policy: Policy, input: TierInput, held: readonly string[]): readonly Tier[] {
-  return policy.tiers.filter((tier) =>
-    policy.confidence === null ? holdsPlainly(tier, input) : holdsSurely(tier, input, held.includes(tier.name)),
-  );
+  // Without bad events nothing burns: the usual case costs nothing.
+  const { windows } = input.course;
+  if (windows.slo.bad === 0 && !windows.inconsistent) return [];
+  const { confidence, tiers } = policy;
+  if (confidence === null) return tiers.filter((tier) => holdsPlainly(tier, input));
+  const z = zOf(confidence);
+  return tiers.filter((tier) => holdsSurely(tier, input, z, held.includes(tier.name)));
 }
 
-/** SRE Workbook: burn(long) >= factor and burn(short) >= factor, nothing else; an empty window is false. */
-function holdsPlainly(tier: Tier, { group, budget, to }: TierInput): boolean {
+/**
+ * SRE Workbook: burn(long) >= minBurn and burn(short) >= minBurn (the factor, where it is `full`); an empty window is
+ * false. A policy of one's own may ask for bad events, too; the shipped one does not.
+ */
+function holdsPlainly(tier: Tier, { course: { windows }, budget }: TierInput): boolean {
+  const long = windows.read(tier.long);
+  const minBurn = minBurnOf(tier);
   return (
-    burnsAtLeast(readWindow(group, to, tier.long), budget, tier.factor) &&
-    burnsAtLeast(readWindow(group, to, tier.short), budget, tier.factor)
+    long.bad >= tier.minBadEvents &&
+    burnsAtLeast(long, budget, minBurn) &&
+    burnsAtLeast(windows.read(tier.short), budget, minBurn)
   );
 }
 
 /**
- * countdown: the long window's lower bound and the short window's plain ratio must each burn at minBurn, and at each the budget
- * would be gone within the tier's time (by what is left, or by pace if that is sooner). An exhausted budget has no time left, so
- * that minBurn decides.
+ * countdown: the long window's lower bound and the short window's plain ratio must each burn at minBurn, and at each
+ * the budget would be gone within the tier's time (by what is left, or by pace if that is sooner). An exhausted budget
+ * has no time left, so that minBurn decides.
  */
-function holdsSurely(tier: Tier, input: TierInput, isHeld: boolean): boolean {
-  const { group, budget, to } = input;
+function holdsSurely(tier: Tier, input: TierInput, z: number, isHeld: boolean): boolean {
+  const { budget } = input;
+  const { windows } = input.course;
   const scale = isHeld ? HYSTERESIS : ONE;
-  const long = readWindow(group, to, tier.long);
-  if (long.bad < tier.minBadEvents || long.total === 0) return false;
-  const low = wilsonBounds(long.bad, paddedTotal(long)).low * toNumber(scale);
+  const long = windows.read(tier.long);
+  if (long.bad < tier.minBadEvents || long.bad <= 0 || long.total === 0) return false;
   const minBurn = minBurnOf(tier);
+  // The bound is below the plain ratio, so that this settles most groups without a root.
+  if (!burnsAtLeast(long, budget, minBurn, scale)) return false;
+  const low = wilsonBounds(long.bad, paddedTotal(long), z).low * toNumber(scale);
   if (low < toNumber(minBurn) * budget.value) return false;
-  const short = readWindow(group, to, shortLength(tier, long));
+  const short = windows.read(shortLength(tier, long));
   if (!burnsAtLeast(short, budget, minBurn, scale)) return false;
   const ratio = (errorRatio(short) ?? 0) * toNumber(scale);
   return isGoneInTime(tier, input, low) && isGoneInTime(tier, input, ratio);
 }
 
-/** Half of the textbook factor, at least 1; or the whole of it. */
-export function minBurnOf(tier: Tier): Fraction {
-  if (tier.minBurn === 'full') return tier.factor;
-  const half = { numerator: tier.factor.numerator, denominator: tier.factor.denominator * 2n };
-  return toNumber(half) < 1 ? ONE : half;
-}
-
-function shortLength(tier: Tier, long: BudgetWindow): number {
+/** Long enough for 5 events at the long window's rate; at least the tier's short window, at most its long one. */
+function shortLength(tier: Tier, long: ReadWindow): number {
   const msPerEvent = long.observedMs / long.total;
   const wanted = Math.ceil((SHORT_EVENTS_MIN * msPerEvent) / STEP_MS) * STEP_MS;
   return Math.min(tier.long, Math.max(tier.short, wanted));
 }
 
+/** min(time to exhaustion, pace) <= exhaustsWithin at this error ratio. */
 function isGoneInTime(tier: Tier, { budget, course }: TierInput, ratio: number): boolean {
-  if (ratio >= toNumber(tier.factor) * budget.value) return true;
-  const left = course.timeAt(ratio);
-  return left !== null && left <= tier.exhaustsWithin;
+  if (ratio * (1 + ROUNDING) >= toNumber(tier.factor) * budget.value) return true;
+  return course.timeAt(ratio, tier.exhaustsWithin) !== null;
 }

@@ -1,22 +1,14 @@
 import { type Decimal, decimalDenominator } from '../base/decimal.ts';
 import { formatDuration } from '../base/duration.ts';
 import { type Ms, ms } from '../base/units.ts';
-import type { Fraction, Tier } from '../slo/slo.ts';
+import type { Tier } from '../slo/slo.ts';
+import { factorOf, minBurnOf } from '../slo/windows.ts';
 import type { BuiltPolicy, PolicyData, TierData } from './policies.ts';
 
-const fraction = (numerator: number, denominator: number): Fraction => {
-  const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? a : gcd(b, a % b));
-  const [n, d] = [BigInt(numerator), BigInt(denominator)];
-  const common = gcd(n, d);
-  return { numerator: n / common, denominator: d / common };
-};
-
 /** minBurn * (1 - target) <= 1, exactly: even a full outage burns no faster than 1 / (1 - target). */
-function isReachable(factor: Fraction, minBurn: TierData['minBurn'], target: Decimal): boolean {
+function isReachable(tier: Pick<Tier, 'factor' | 'minBurn'>, target: Decimal): boolean {
   const one = decimalDenominator(target);
-  const parts = minBurn === 'half' ? 2n : 1n;
-  const half = { numerator: factor.numerator, denominator: factor.denominator * parts };
-  const burn = half.numerator < half.denominator ? { numerator: 1n, denominator: 1n } : half;
+  const burn = minBurnOf(tier);
   return burn.numerator * (one - target.units) <= burn.denominator * one;
 }
 
@@ -38,19 +30,19 @@ export function buildTiers(data: PolicyData, sloWindow: Ms, target: Decimal, mod
   const left: string[] = [];
   for (const written of data.tiers) {
     const tier = mode === 'fit' ? fitTier(written, written === data.tiers.at(-1), sloWindow) : written;
-    const factor = fraction(sloWindow, tier.exhaustsWithin);
-    const fault = faultOf(tier, factor, sloWindow, target);
+    const joined: Tier = { ...tier, factor: factorOf(sloWindow, tier.exhaustsWithin) };
+    const fault = faultOf(joined, sloWindow, target);
     if (fault !== undefined) left.push(`tier ${written.name} ${fault}`);
     else if (tiers.some((other) => other.name === tier.name))
       left.push(`tier ${written.name} is here another ${tier.name}`);
-    else tiers.push({ ...tier, factor });
+    else tiers.push(joined);
   }
   if (tiers.length === 0 || (mode === 'strict' && left.length > 0)) return { kind: 'unreachable', reasons: left };
   return { kind: 'policy', policy: { name: data.name, confidence: data.confidence, tiers }, left };
 }
 
-function faultOf(tier: TierData, factor: Fraction, sloWindow: Ms, target: Decimal): string | undefined {
+function faultOf(tier: Tier, sloWindow: Ms, target: Decimal): string | undefined {
   if (tier.exhaustsWithin > sloWindow) return 'is longer than the SLO window';
   if (tier.long >= tier.exhaustsWithin) return 'has a long window in which the whole budget would be gone';
-  return isReachable(factor, tier.minBurn, target) ? undefined : 'asks for a burn that a full outage does not reach';
+  return isReachable(tier, target) ? undefined : 'asks for a burn that a full outage does not reach';
 }

@@ -1,5 +1,6 @@
 import { decimalDenominator, decimalToNumber } from '../base/decimal.ts';
 import type { Fraction, Slo, Tier } from '../slo/slo.ts';
+import { minBurnOf } from '../slo/windows.ts';
 
 /** Error ratios, in thousandths, for which `check` says when a tier fires: 100, 10, 2 and 0.2 %. */
 export const ERRORS_PER_MILLE = [1000, 100, 20, 2] as const;
@@ -20,15 +21,6 @@ export interface SloReach {
   readonly tiers: readonly TierReach[];
   /** Share of a group's traffic that can fail for ever without a page: all below it. 1 = nothing pages. */
   readonly unpagedShare: number;
-}
-
-/** factor, or max(factor / 2, 1). */
-export function minBurnOf(tier: Tier): Fraction {
-  const { numerator, denominator } = tier.factor;
-  if (tier.minBurn === 'full') return tier.factor;
-  return numerator < 2n * denominator
-    ? { numerator: 1n, denominator: 1n }
-    : { numerator, denominator: 2n * denominator };
 }
 
 const toNumber = (fraction: Fraction): number => Number(fraction.numerator) / Number(fraction.denominator);

@@ -2,8 +2,9 @@ import { decimalDenominator } from '../base/decimal.ts';
 import type { Fraction, Objective } from './slo.ts';
 
 /**
- * Events of one window as the budget sees them. If the group's first data lies inside the window, the missing lead is taken as
- * error-free at the group's mean observed rate: the total is scaled by lengthMs / observedMs. Gaps later on are not padded.
+ * Events of one window as the budget sees them. If the group's first data lies inside the window, the missing lead is
+ * taken as error-free at the group's mean observed rate: the total is scaled by lengthMs / observedMs. Gaps later on
+ * are not padded.
  */
 export interface BudgetWindow {
   readonly bad: number;
@@ -48,8 +49,8 @@ export function budgetRemaining(window: BudgetWindow, budget: BudgetRatio): numb
 const CLOSE = 1e-9;
 
 /**
- * burn >= factor, exactly: bad x observed x bDen x fDen >= fNum x bNum x total x length. False without events. `scale` multiplies
- * the burn (hysteresis).
+ * burn >= factor, exactly: bad x observed x bDen x fDen >= fNum x bNum x total x length. False without events. `scale`
+ * multiplies the burn (hysteresis).
  */
 export function burnsAtLeast(window: BudgetWindow, budget: BudgetRatio, factor: Fraction, scale?: Fraction): boolean {
   const burn = burnOf(window, budget);
