@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { AppError } from '../base/app-error.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { IngestLog } from '../store/ingest-log.ts';
 import { loadNewestSnapshot, saveSnapshot } from '../store/snapshot-file.ts';
@@ -15,7 +16,11 @@ export interface Snapshots {
   saveIfDue(now: EpochMs): void;
 }
 
+/** Of the state below; a snapshot of another one cannot be read. */
+const FORMAT = 2;
+
 type EngineState = {
+  readonly format: number;
   readonly aggregate: ReturnType<Engine['aggregate']['snapshot']>;
   readonly series: ReturnType<Engine['series']['snapshot']>;
 };
@@ -39,7 +44,11 @@ export function createSnapshots(deps: {
     const accepted = engine.series.counters().get('accepted') ?? 0;
     if (accepted === points) return;
     const position = ingest.appliedPosition();
-    const state: EngineState = { aggregate: engine.aggregate.snapshot(), series: engine.series.snapshot() };
+    const state: EngineState = {
+      format: FORMAT,
+      aggregate: engine.aggregate.snapshot(),
+      series: engine.series.snapshot(),
+    };
     const neededFrom = saveSnapshot(deps.directory, { position, state });
     points = accepted;
     log.trim(neededFrom);
@@ -52,6 +61,11 @@ export function createSnapshots(deps: {
       );
       if (found !== null) {
         const state = found.state as EngineState;
+        if (state.format !== FORMAT) {
+          throw new AppError('STORE_SNAPSHOT_FORMAT', `the snapshot in ${deps.directory} is of another version`, {
+            hint: 'start the version that wrote it, or another data directory',
+          });
+        }
         engine.aggregate.restore(state.aggregate);
         engine.series.restore(state.series);
       }

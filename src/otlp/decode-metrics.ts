@@ -1,9 +1,9 @@
+import { checkNesting, NotCanonical } from './attribute-run.ts';
 import {
   decodeExponentialPoint,
   decodeHistogramPoint,
   decodeNumberPoint,
   decodeSummaryPoint,
-  NotCanonical,
 } from './decode-points.ts';
 import { normalizeMetrics } from './normalize.ts';
 import {
@@ -17,6 +17,9 @@ import {
 import { expectWire, malformed, WIRE_BYTES, WIRE_VARINT, WireReader } from './wire.ts';
 
 const reader = new WireReader();
+
+const RESOURCE_ATTRIBUTES = 0x0a;
+const SCOPE_ATTRIBUTES = 0x1a;
 
 /**
  * Decodes an ExportMetricsServiceRequest (opentelemetry/proto/collector/metrics/v1) into columns. Fields may come in
@@ -65,7 +68,7 @@ function decodeResourceMetrics(staging: Staging, limit: number): void {
       if (resourceTo !== 0) throw new NotCanonical();
       resourceTo = reader.endOfBytes(limit);
       resourceFrom = reader.position;
-      reader.position = resourceTo;
+      checkNesting(reader, resourceTo, RESOURCE_ATTRIBUTES);
     } else passUnknown(tag, limit, 3);
   }
   reader.position = start;
@@ -76,7 +79,7 @@ function decodeResourceMetrics(staging: Staging, limit: number): void {
   }
 }
 
-/** ScopeMetrics: scope 1, metrics 2, schema_url 3. */
+/** ScopeMetrics: scope 1, metrics 2, schema_url 3. One that holds no point leaves nothing behind. */
 function decodeScopeMetrics(staging: Staging, resourceFrom: number, resourceTo: number, limit: number): void {
   const start = reader.position;
   let scopeFrom = 0;
@@ -87,9 +90,10 @@ function decodeScopeMetrics(staging: Staging, resourceFrom: number, resourceTo: 
       if (scopeTo !== 0) throw new NotCanonical();
       scopeTo = reader.endOfBytes(limit);
       scopeFrom = reader.position;
-      reader.position = scopeTo;
+      checkNesting(reader, scopeTo, SCOPE_ATTRIBUTES);
     } else passUnknown(tag, limit, 3);
   }
+  const pointsBefore = staging.pointCount;
   const context = staging.addContext();
   staging.resourceFrom[context] = resourceFrom;
   staging.resourceTo[context] = resourceTo;
@@ -101,13 +105,15 @@ function decodeScopeMetrics(staging: Staging, resourceFrom: number, resourceTo: 
     if (tag === 0x12) decodeMetric(staging, context, reader.endOfBytes(limit));
     else reader.skip(tag & 7, limit);
   }
+  if (staging.pointCount === pointsBefore) staging.contextCount -= 1;
 }
 
 /**
- * Metric: name 1, description 2, unit 3, and one of gauge 5, sum 7, histogram 9, exponential_histogram 10, summary
- * 11.
+ * Metric: name 1, description 2, unit 3, and one of gauge 5, sum 7, histogram 9, exponential_histogram 10, summary 11.
+ * One that holds no point leaves nothing behind.
  */
 function decodeMetric(staging: Staging, context: number, limit: number): void {
+  const pointsBefore = staging.pointCount;
   const metric = staging.addMetric();
   staging.metricContext[metric] = context;
   staging.nameFrom[metric] = 0;
@@ -144,6 +150,7 @@ function decodeMetric(staging: Staging, context: number, limit: number): void {
     decodeData(staging, metric, dataTo);
     reader.position = limit;
   }
+  if (staging.pointCount === pointsBefore) staging.metricCount -= 1;
 }
 
 function kindOfField(field: number): number {

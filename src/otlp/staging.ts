@@ -1,7 +1,9 @@
+import { malformed } from './wire.ts';
+
 /**
- * A decoded request, as columns. The decoder fills it, `series` reads it; nothing is allocated per point in steady state
- * (columns grow by doubling and are reused). Ranges are [from, to) byte offsets into `bytes`; names, attributes and
- * resources are never turned into strings here.
+ * A decoded request, as columns. The decoder fills it, `series` reads it; nothing is allocated per point in steady
+ * state (columns grow by doubling and are reused). Ranges are [from, to) byte offsets into `bytes`; names, attributes
+ * and resources are never turned into strings here.
  */
 export const KIND_GAUGE = 1;
 export const KIND_SUM = 2;
@@ -21,6 +23,14 @@ export const TEMPORALITY_CUMULATIVE = 2;
 /** DataPointFlags bit 0. */
 export const FLAG_NO_RECORDED_VALUE = 1;
 
+/**
+ * A point takes at least two bytes on the wire but some 150 in the columns, a bucket one and eight: what a request may
+ * hold is bounded, so that 64 MiB of empty points cannot take gigabytes. Real points of 64 MiB are less than half of
+ * this.
+ */
+const ROWS_MAX = 1 << 21;
+const NUMBERS_MAX = 1 << 25;
+
 type Column = Int32Array | Uint8Array | Uint32Array | Float64Array;
 
 function grown<T extends Column>(column: T, length: number): T {
@@ -31,9 +41,16 @@ function grown<T extends Column>(column: T, length: number): T {
   return larger;
 }
 
+function boundedRows(rows: number, what: string): number {
+  if (rows > ROWS_MAX) throw malformed(`a request may hold ${ROWS_MAX} ${what}`);
+  return rows;
+}
+
 export class Staging {
   /** The request's bytes (inflated protobuf, fields in canonical nesting). */
   bytes: Uint8Array = new Uint8Array(0);
+  /** The same bytes, for reads of more than one byte. */
+  view: DataView = new DataView(new ArrayBuffer(0));
 
   /** One context per ScopeMetrics. Ranges of the Resource message's and the InstrumentationScope message's bodies. */
   contextCount = 0;
@@ -91,7 +108,8 @@ export class Staging {
   numbers = new Float64Array(1024);
 
   reset(bytes: Uint8Array): void {
-    this.bytes = bytes;
+    this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.contextCount = 0;
     this.metricCount = 0;
     this.pointCount = 0;
@@ -102,7 +120,7 @@ export class Staging {
   addContext(): number {
     const index = this.contextCount++;
     if (index >= this.resourceFrom.length) {
-      const size = index + 1;
+      const size = boundedRows(index + 1, 'scopes');
       this.resourceFrom = grown(this.resourceFrom, size);
       this.resourceTo = grown(this.resourceTo, size);
       this.scopeFrom = grown(this.scopeFrom, size);
@@ -114,7 +132,7 @@ export class Staging {
   addMetric(): number {
     const index = this.metricCount++;
     if (index >= this.metricContext.length) {
-      const size = index + 1;
+      const size = boundedRows(index + 1, 'metrics');
       this.metricContext = grown(this.metricContext, size);
       this.nameFrom = grown(this.nameFrom, size);
       this.nameTo = grown(this.nameTo, size);
@@ -129,7 +147,7 @@ export class Staging {
 
   addPoint(): number {
     const index = this.pointCount++;
-    if (index >= this.pointMetric.length) this.#growPoints(index + 1);
+    if (index >= this.pointMetric.length) this.#growPoints(boundedRows(index + 1, 'data points'));
     return index;
   }
 
@@ -137,8 +155,13 @@ export class Staging {
   addNumbers(length: number): number {
     const from = this.numberCount;
     this.numberCount += length;
-    this.numbers = grown(this.numbers, this.numberCount);
+    if (this.numberCount > this.numbers.length) this.#growNumbers();
     return from;
+  }
+
+  #growNumbers(): void {
+    if (this.numberCount > NUMBERS_MAX) throw malformed(`a request may hold ${NUMBERS_MAX} bucket counts and bounds`);
+    this.numbers = grown(this.numbers, this.numberCount);
   }
 
   #growPoints(size: number): void {

@@ -1,166 +1,165 @@
 import type { Staging } from '../otlp/staging.ts';
-import { rememberTimes } from './apply-number.ts';
-import { countAtOrBelow, type ExponentialBuckets, isInRange } from './exponential.ts';
-import { cumulativeInterval, deltaInterval, firstInterval, type Interval } from './intervals.ts';
-import { type PointContext, type PointResult, shifted } from './point.ts';
-import { NOTED, type NotedReason, REJECTED } from './reasons.ts';
-import type { Series, SeriesValues } from './series.ts';
+import { placed } from './apply-number.ts';
+import type { BoundsSet } from './bounds-table.ts';
+import { NOTED, type NotedReason, type PointResult, REJECTED } from './reasons.ts';
+import type { SeriesState } from './series-state.ts';
+import type { SeriesTable } from './series-table.ts';
+import type { Tally } from './tally.ts';
+import {
+  createInterval,
+  cumulativeInterval,
+  deltaInterval,
+  firstInterval,
+  type PointInHand,
+  rememberTimes,
+} from './temporality.ts';
 
-const interval: Interval = { kind: 'baseline', from: 0, reason: null };
+const interval = createInterval();
 /** Bounds are matched as numbers; this much is rounding of units (0.3 s / 1e-3). */
 const TOLERANCE = 1e-12;
 
 /**
- * A point of an explicit histogram: its count goes to counters, its counts at or below a threshold to latency cells.
+ * A point of an explicit histogram: its count goes to counters, its counts at or below a threshold to latency cells,
+ * its bucket increments to stage histograms. A histogram without buckets is one bucket over everything. Other bounds
+ * than last time begin another stream: its first value counts if its start lies behind the last point, else it is a
+ * baseline.
  */
-export function applyHistogram(series: Series, staging: Staging, point: number, context: PointContext): PointResult {
-  const wrong = checkExplicit(staging, point);
-  if (wrong !== null) return wrong;
-  const { values } = series;
-  const isFirst = values.timeMs === 0;
-  const hasNewBounds = !isFirst && !hasSameBounds(values, staging, point);
-  if (!decide(series, context, isFirst, () => hasDecreased(values, staging, point, hasNewBounds))) {
-    return interval.reason as PointResult;
+export function applyHistogram(
+  table: SeriesTable,
+  row: number,
+  staging: Staging,
+  point: number,
+  hand: PointInHand,
+  tally: Tally,
+): PointResult {
+  const { state } = table;
+  const known = state.bounds[row] as number;
+  const boundsFrom = staging.boundsFrom[point] as number;
+  const boundsLength = staging.boundsLength[point] as number;
+  let set: BoundsSet | null = known < 0 ? null : table.bounds.get(known);
+  if (set === null || !set.equals(staging.numbers, boundsFrom, boundsLength)) {
+    set = table.bounds.find(staging.numbers, boundsFrom, boundsLength);
+    if (set === null) return REJECTED.tooManyBuckets;
   }
-  // Other bounds begin another stream: without a new start its first value may hold history, and is what later ones
-  // differ from.
-  const isNewStream = hasNewBounds && !context.isDelta && interval.reason !== NOTED.reset;
-  if (hasNewBounds) context.note(NOTED.newBounds);
-  if (interval.kind !== 'baseline' && !isNewStream) {
-    const isDifference = interval.kind === 'difference';
-    const from = shifted(interval.from, context);
-    const to = shifted(context.timeMs, context);
-    const count = (staging.count[point] as number) - (isDifference ? values.count : 0);
-    for (const { cell, weight } of series.binding.counters) cell.add(from, to, weight * count);
-    for (const { cell, weight, threshold } of series.binding.atOrBelow) {
-      const below = countBelow(staging, point, threshold, isDifference ? values.counts : null);
-      cell.add(from, to, weight * below);
-    }
+  const isFirst = state.timeMs[row] === 0;
+  const hasNewBounds = !isFirst && set.id !== known;
+  if (isFirst) firstInterval(table.contextOf(row), hand, interval);
+  else if (hand.isDelta) deltaInterval(state, row, hand, interval);
+  else {
+    const change = hasNewBounds ? 'other' : hasFallen(state, row, staging, point) ? 'fallen' : 'grown';
+    cumulativeInterval(state, row, hand, change, interval);
   }
-  if (!context.isDelta) rememberBuckets(values, staging, point, isFirst || hasNewBounds);
-  rememberTimes(series, context);
+  if (interval.kind === 'refused') return interval.reason as PointResult;
+  if (interval.kind !== 'baseline') addIncrements(table, row, staging, point, hand, set);
+  if (interval.reason !== null) tally.note(interval.reason as NotedReason);
+  if (hasNewBounds) tally.note(NOTED.newBounds);
+  state.bounds[row] = set.id;
+  if (!hand.isDelta) remember(state, row, staging, point);
+  rememberTimes(state, row, hand);
   return 'accepted';
 }
 
-/** Fills `interval`; false when the point is not counted. */
-function decide(series: Series, context: PointContext, isFirst: boolean, fell: () => boolean): boolean {
-  if (isFirst) firstInterval(series, context, context.isDelta, interval);
-  else if (context.isDelta) deltaInterval(series, context, interval);
-  else cumulativeInterval(series, context, fell(), interval);
-  if (interval.kind === 'rejected' || interval.kind === 'passed') return false;
-  if (interval.reason !== null) context.note(interval.reason as NotedReason);
-  return true;
-}
-
-function checkExplicit(staging: Staging, point: number): PointResult | null {
-  const { numbers } = staging;
-  const countsFrom = staging.countsFrom[point] as number;
-  const countsLength = staging.countsLength[point] as number;
-  const boundsFrom = staging.boundsFrom[point] as number;
-  const boundsLength = staging.boundsLength[point] as number;
-  if (countsLength === 0 && boundsLength === 0) return null;
-  if (countsLength !== boundsLength + 1) return REJECTED.bucketsMismatch;
-  let last = Number.NEGATIVE_INFINITY;
-  for (let index = 0; index < boundsLength; index += 1) {
-    const bound = numbers[boundsFrom + index] as number;
-    if (!(bound > last) || bound === Number.POSITIVE_INFINITY) return REJECTED.boundsNotIncreasing;
-    last = bound;
+/** Gives the cells what came since the last point, or the whole value, as `interval` says. */
+function addIncrements(
+  table: SeriesTable,
+  row: number,
+  staging: Staging,
+  point: number,
+  hand: PointInHand,
+  set: BoundsSet,
+): void {
+  const { counters, atOrBelow, histograms } = table.bindings[row] as SeriesTable['bindings'][number];
+  if (counters.length + atOrBelow.length + histograms.length === 0) return;
+  const { state } = table;
+  const isDifference = interval.kind === 'difference';
+  const from = placed(interval.from, hand);
+  const to = placed(hand.timeMs, hand);
+  const count = (staging.count[point] as number) - (isDifference ? (state.value[row] as number) : 0);
+  for (let index = 0; index < counters.length; index += 1) {
+    const { cell, weight } = counters[index] as (typeof counters)[number];
+    cell.add(from, to, weight * count);
   }
-  let sum = 0;
-  for (let index = 0; index < countsLength; index += 1) sum += numbers[countsFrom + index] as number;
-  return sum === staging.count[point] ? null : REJECTED.countMismatch;
-}
-
-function hasSameBounds({ bounds }: SeriesValues, staging: Staging, point: number): boolean {
-  const from = staging.boundsFrom[point] as number;
-  if (bounds.length !== staging.boundsLength[point]) return false;
-  for (let index = 0; index < bounds.length; index += 1)
-    if (bounds[index] !== staging.numbers[from + index]) return false;
-  return true;
-}
-
-function hasDecreased(values: SeriesValues, staging: Staging, point: number, hasNewBounds: boolean): boolean {
-  if ((staging.count[point] as number) < values.count) return true;
-  if (hasNewBounds) return false;
-  const from = staging.countsFrom[point] as number;
-  for (let index = 0; index < values.counts.length; index += 1) {
-    if ((staging.numbers[from + index] as number) < (values.counts[index] as number)) return true;
+  if (atOrBelow.length + histograms.length === 0) return;
+  fillIncrements(state, row, staging, point, set.increments, isDifference);
+  for (let index = 0; index < atOrBelow.length; index += 1) {
+    const { cell, weight, threshold } = atOrBelow[index] as (typeof atOrBelow)[number];
+    cell.add(from, to, weight * countBelow(set, threshold));
   }
-  return false;
+  if (histograms.length === 0) return;
+  const sum = sumIncrement(state, row, staging, point, isDifference);
+  for (let index = 0; index < histograms.length; index += 1) {
+    const { cell, toSeconds } = histograms[index] as (typeof histograms)[number];
+    cell.add(from, to, set.scaledBy(toSeconds), set.increments, sum === null ? null : sum * toSeconds);
+  }
 }
 
-/** Counts in buckets whose upper bound is at or below the threshold, less `before` where given. Bounds are inclusive. */
-function countBelow(staging: Staging, point: number, threshold: number, before: Float64Array | null): number {
+function fillIncrements(
+  state: SeriesState,
+  row: number,
+  staging: Staging,
+  point: number,
+  increments: Float64Array,
+  isDifference: boolean,
+): void {
   const { numbers } = staging;
-  const boundsFrom = staging.boundsFrom[point] as number;
+  const { buckets } = state;
   const countsFrom = staging.countsFrom[point] as number;
+  const before = (state.bucketsFrom[row] as number) + 1;
+  if (staging.countsLength[point] === 0) {
+    increments[0] = (staging.count[point] as number) - (isDifference ? (state.value[row] as number) : 0);
+    return;
+  }
+  for (let index = 0; index < increments.length; index += 1) {
+    const was = isDifference ? (buckets[before + index] as number) : 0;
+    increments[index] = (numbers[countsFrom + index] as number) - was;
+  }
+}
+
+/** Counts in buckets whose upper bound is at or below the threshold. Bounds are inclusive. */
+function countBelow({ bounds, increments }: BoundsSet, threshold: number): number {
   const limit = threshold * (1 + TOLERANCE);
   let sum = 0;
-  for (let index = 0; index < (staging.boundsLength[point] as number); index += 1) {
-    if ((numbers[boundsFrom + index] as number) > limit) break;
-    sum += (numbers[countsFrom + index] as number) - (before === null ? 0 : (before[index] as number));
+  for (let index = 0; index < bounds.length && (bounds[index] as number) <= limit; index += 1) {
+    sum += increments[index] as number;
   }
   return sum;
 }
 
-function rememberBuckets(values: SeriesValues, staging: Staging, point: number, isNewShape: boolean): void {
-  const countsFrom = staging.countsFrom[point] as number;
-  if (isNewShape) {
-    const boundsFrom = staging.boundsFrom[point] as number;
-    values.bounds = staging.numbers.slice(boundsFrom, boundsFrom + (staging.boundsLength[point] as number));
-    values.counts = new Float64Array(staging.countsLength[point] as number);
-  }
-  values.count = staging.count[point] as number;
-  for (let index = 0; index < values.counts.length; index += 1) {
-    values.counts[index] = staging.numbers[countsFrom + index] as number;
-  }
+/** Null where either point has no sum: senders leave it out when they record negative values. */
+function sumIncrement(
+  state: SeriesState,
+  row: number,
+  staging: Staging,
+  point: number,
+  isDifference: boolean,
+): number | null {
+  if (staging.hasSum[point] === 0) return null;
+  const before = isDifference ? (state.buckets[state.bucketsFrom[row] as number] as number) : 0;
+  const sum = (staging.sum[point] as number) - before;
+  return Number.isFinite(sum) ? sum : null;
 }
 
-/** A point of an exponential histogram. Increments are taken at the coarser of the two scales, where both are exact. */
-export function applyExponential(series: Series, staging: Staging, point: number, context: PointContext): PointResult {
-  const buckets = readExponential(staging, point);
-  const { positive, negative, scale } = buckets;
-  const fits =
-    isInRange(scale, positive.offset, positive.counts.length) &&
-    isInRange(scale, negative.offset, negative.counts.length);
-  if (!fits) return REJECTED.scaleRange;
-  const count = staging.count[point] as number;
-  if (sumOf(positive.counts) + sumOf(negative.counts) + buckets.zeroCount !== count) return REJECTED.countMismatch;
-  const { values } = series;
-  const isFirst = values.timeMs === 0;
-  if (!decide(series, context, isFirst, () => count < values.count)) return interval.reason as PointResult;
-  if (interval.kind !== 'baseline') {
-    const isDifference = interval.kind === 'difference';
-    const from = shifted(interval.from, context);
-    const to = shifted(context.timeMs, context);
-    const increment = count - (isDifference ? values.count : 0);
-    for (const { cell, weight } of series.binding.counters) cell.add(from, to, weight * increment);
-    for (const { cell, weight, threshold } of series.binding.atOrBelow) {
-      const at = isDifference ? Math.min(scale, values.scale) : scale;
-      const before = isDifference ? countAtOrBelow(values, at, threshold) : 0;
-      cell.add(from, to, weight * (countAtOrBelow(buckets, at, threshold) - before));
-    }
+function hasFallen(state: SeriesState, row: number, staging: Staging, point: number): boolean {
+  if ((staging.count[point] as number) < (state.value[row] as number)) return true;
+  const { buckets } = state;
+  const { numbers } = staging;
+  const before = (state.bucketsFrom[row] as number) + 1;
+  const from = staging.countsFrom[point] as number;
+  const length = staging.countsLength[point] as number;
+  for (let index = 0; index < length; index += 1) {
+    if ((numbers[from + index] as number) < (buckets[before + index] as number)) return true;
   }
-  if (!context.isDelta) Object.assign(values, buckets, { count });
-  rememberTimes(series, context);
-  return 'accepted';
+  return false;
 }
 
-function readExponential(staging: Staging, point: number): ExponentialBuckets {
-  const slice = (from: number, length: number): Float64Array => staging.numbers.slice(from, from + length);
-  return {
-    scale: staging.scale[point] as number,
-    zeroCount: staging.zeroCount[point] as number,
-    zeroThreshold: staging.zeroThreshold[point] as number,
-    positive: {
-      offset: staging.positiveOffset[point] as number,
-      counts: slice(staging.countsFrom[point] as number, staging.countsLength[point] as number),
-    },
-    negative: {
-      offset: staging.negativeOffset[point] as number,
-      counts: slice(staging.boundsFrom[point] as number, staging.boundsLength[point] as number),
-    },
-  };
+function remember(state: SeriesState, row: number, staging: Staging, point: number): void {
+  const length = staging.countsLength[point] as number;
+  state.reserveBuckets(row, length + 1);
+  state.value[row] = staging.count[point] as number;
+  const { buckets } = state;
+  const { numbers } = staging;
+  const to = state.bucketsFrom[row] as number;
+  const from = staging.countsFrom[point] as number;
+  buckets[to] = staging.hasSum[point] === 1 ? (staging.sum[point] as number) : Number.NaN;
+  for (let index = 0; index < length; index += 1) buckets[to + 1 + index] = numbers[from + index] as number;
 }
-
-const sumOf = (counts: Float64Array): number => counts.reduce((sum, count) => sum + count, 0);

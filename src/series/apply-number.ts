@@ -1,80 +1,107 @@
-import { type Staging, VALUE_INT, VALUE_NONE } from '../otlp/staging.ts';
-import { cumulativeInterval, deltaInterval, firstInterval, type Interval } from './intervals.ts';
-import { type PointContext, type PointResult, shifted } from './point.ts';
-import { REJECTED } from './reasons.ts';
-import type { Series } from './series.ts';
+import { type EpochMs, epochMs } from '../base/units.ts';
+import { type Staging, VALUE_INT } from '../otlp/staging.ts';
+import { type NotedReason, type PointResult, REJECTED } from './reasons.ts';
+import type { SeriesState } from './series-state.ts';
+import type { SeriesTable } from './series-table.ts';
+import type { Tally } from './tally.ts';
+import {
+  createInterval,
+  cumulativeInterval,
+  deltaInterval,
+  firstInterval,
+  lastValueInterval,
+  type PointInHand,
+  rememberTimes,
+} from './temporality.ts';
 
-const interval: Interval = { kind: 'baseline', from: 0, reason: null };
+const interval = createInterval();
 const TWO_32 = 4_294_967_296;
 
 /** A point of a monotonic sum: its increment goes to every bound counter. */
-export function applySum(series: Series, staging: Staging, point: number, context: PointContext): PointResult {
-  const valueKind = staging.valueKind[point];
+export function applySum(
+  table: SeriesTable,
+  row: number,
+  staging: Staging,
+  point: number,
+  hand: PointInHand,
+  tally: Tally,
+): PointResult {
+  const { state } = table;
+  const isFirst = state.timeMs[row] === 0;
   const value = staging.value[point] as number;
-  if (valueKind === VALUE_NONE) return REJECTED.noValue;
-  if (!Number.isFinite(value)) return REJECTED.notFinite;
-  if (context.isDelta && value < 0) return REJECTED.negativeDelta;
-  const { values } = series;
-  const isFirst = values.timeMs === 0;
-  if (isFirst) firstInterval(series, context, context.isDelta, interval);
-  else if (context.isDelta) deltaInterval(series, context, interval);
-  else cumulativeInterval(series, context, value < values.value, interval);
-  if (interval.kind === 'rejected' || interval.kind === 'passed') return interval.reason as PointResult;
-  if (interval.reason !== null) context.note(interval.reason as Parameters<PointContext['note']>[0]);
-
-  const increment = incrementOf(series, staging, point, value, context.isDelta);
-  if (interval.kind !== 'baseline') {
-    const from = shifted(interval.from, context);
-    const to = shifted(context.timeMs, context);
-    for (const { cell, weight } of series.binding.counters) cell.add(from, to, weight * increment);
+  let amount = 0;
+  if (isFirst) firstInterval(table.contextOf(row), hand, interval);
+  else if (hand.isDelta) deltaInterval(state, row, hand, interval);
+  else {
+    amount = growthOf(state, row, staging, point);
+    const hasFallen = amount < 0 || value < (state.value[row] as number);
+    cumulativeInterval(state, row, hand, hasFallen ? 'fallen' : 'grown', interval);
   }
-  rememberTimes(series, context);
-  values.isInt = valueKind === VALUE_INT;
-  values.intHigh = staging.intHigh[point] as number;
-  values.intLow = staging.intLow[point] as number;
-  // A delta series keeps its running total, so that fractions are not lost between whole events.
-  values.value = context.isDelta ? values.value + value : value;
+  if (interval.kind === 'refused') return interval.reason as PointResult;
+  const carried = hand.isDelta ? (state.value[row] as number) : 0;
+  if (interval.kind === 'whole') amount = Math.floor(carried + value);
+  if (interval.kind !== 'baseline') {
+    if (amount > Number.MAX_SAFE_INTEGER) return REJECTED.tooLarge;
+    const from = placed(interval.from, hand);
+    const to = placed(hand.timeMs, hand);
+    const { counters, gauges } = table.bindings[row] as SeriesTable['bindings'][number];
+    for (let index = 0; index < counters.length; index += 1) {
+      const { cell, weight } = counters[index] as (typeof counters)[number];
+      cell.add(from, to, weight * amount);
+    }
+    if (gauges.length > 0 && !hand.isDelta) setGauges(table, row, to, value);
+  }
+  if (interval.reason !== null) tally.note(interval.reason as NotedReason);
+  rememberTimes(state, row, hand);
+  // A delta series keeps the fraction of an event that is not counted yet.
+  state.value[row] = hand.isDelta ? carried + value - amount : value;
+  state.isInt[row] = staging.valueKind[point] === VALUE_INT ? 1 : 0;
+  state.intHigh[row] = staging.intHigh[point] as number;
+  state.intLow[row] = staging.intLow[point] as number;
   return 'accepted';
 }
 
 /**
  * Whole events since the last point. Ints differ exactly over all 64 bits; fractional totals are floored on both
- * sides, so
- * that the increments always add up to the floored total.
+ * sides, so that the increments always add up to the floored total.
  */
-function incrementOf(series: Series, staging: Staging, point: number, value: number, isDelta: boolean): number {
-  const { values } = series;
-  if (isDelta) return Math.floor(values.value + value) - Math.floor(values.value);
-  if (interval.kind === 'whole') return Math.floor(value);
-  if (values.isInt && staging.valueKind[point] === VALUE_INT) {
-    const high = (staging.intHigh[point] as number) - values.intHigh;
-    return high * TWO_32 + ((staging.intLow[point] as number) - values.intLow);
+function growthOf(state: SeriesState, row: number, staging: Staging, point: number): number {
+  if (state.isInt[row] === 1 && staging.valueKind[point] === VALUE_INT) {
+    const high = (staging.intHigh[point] as number) - (state.intHigh[row] as number);
+    return high * TWO_32 + ((staging.intLow[point] as number) - (state.intLow[row] as number));
   }
-  return Math.floor(value) - Math.floor(values.value);
+  return Math.floor(staging.value[point] as number) - Math.floor(state.value[row] as number);
 }
 
 /** A gauge, or a sum that may fall: the last value stands. Delta sums are added up. */
-export function applyGauge(series: Series, staging: Staging, point: number, context: PointContext): PointResult {
-  const value = staging.value[point] as number;
-  if (staging.valueKind[point] === VALUE_NONE) return REJECTED.noValue;
-  if (!Number.isFinite(value)) return REJECTED.notFinite;
-  const { values } = series;
-  if (values.timeMs !== 0) {
-    if (context.isDelta) deltaInterval(series, context, interval);
-    else cumulativeInterval(series, context, false, interval);
-    if (interval.kind === 'rejected' || interval.kind === 'passed') return interval.reason as PointResult;
+export function applyGauge(
+  table: SeriesTable,
+  row: number,
+  staging: Staging,
+  point: number,
+  hand: PointInHand,
+  tally: Tally,
+): PointResult {
+  const { state } = table;
+  if (state.timeMs[row] !== 0) {
+    if (hand.isDelta) deltaInterval(state, row, hand, interval);
+    else lastValueInterval(state, row, hand, interval);
+    if (interval.kind === 'refused') return interval.reason as PointResult;
+    if (interval.reason !== null) tally.note(interval.reason as NotedReason);
   }
-  values.value = context.isDelta ? values.value + value : value;
-  rememberTimes(series, context);
-  const at = shifted(context.timeMs, context);
-  for (const { cell, weight } of series.binding.gauges)
-    cell.set(at, series.description.balancer, weight * values.value);
+  const value = (staging.value[point] as number) + (hand.isDelta ? (state.value[row] as number) : 0);
+  state.value[row] = value;
+  rememberTimes(state, row, hand);
+  setGauges(table, row, placed(hand.timeMs, hand), value);
   return 'accepted';
 }
 
-export function rememberTimes({ values }: Series, context: PointContext): void {
-  values.timeMs = context.timeMs;
-  values.timeSubNs = context.timeSubNs;
-  values.startMs = context.startMs;
-  values.startSubNs = context.startSubNs;
+function setGauges(table: SeriesTable, row: number, at: EpochMs, value: number): void {
+  const { gauges } = table.bindings[row] as SeriesTable['bindings'][number];
+  if (gauges.length === 0) return;
+  const { balancer } = table.contextOf(row);
+  for (const { cell, weight } of gauges) cell.set(at, balancer, weight * value);
 }
+
+/** A time by the sender's clock, where the receiver places it. */
+export const placed = (at: number, { shiftMs }: PointInHand): EpochMs => epochMs(at - shiftMs);

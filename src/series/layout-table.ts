@@ -1,106 +1,143 @@
 import type { Staging } from '../otlp/staging.ts';
-import type { Series } from './series.ts';
+import { ByteArena, equalBytes, type HashRange } from './bytes.ts';
+import { withRoom } from './columns.ts';
+import { HashIndex } from './hash-index.ts';
+
+export interface LayoutsState {
+  readonly metric: Int32Array;
+  readonly series: Int32Array;
+  readonly length: Int32Array;
+  readonly next: Int32Array;
+  /** The attribute runs one behind the other. */
+  readonly bytes: Uint8Array;
+}
 
 /**
- * One way in which the bytes of a series' identity were sent. Senders repeat their series in the same order, so each layout
- * remembers which one followed it last time: the guess is checked by comparing bytes, and the hash is only needed
- * when it fails.
+ * The ways in which the attributes of series were sent, as bytes; one series may have several. Senders repeat their
+ * series in the same order, so the layout that followed last time is compared first, and a hash is only needed where
+ * that fails.
  */
-export interface Layout {
-  readonly context: number;
-  /** Kind, temporality and monotonicity in one number. */
-  readonly shape: number;
-  readonly name: Uint8Array;
-  readonly unit: Uint8Array;
-  readonly attributes: Uint8Array;
-  readonly series: Series;
-  next: Layout | null;
-  /** Chain of layouts with the same hash. */
-  readonly sameHash: Layout | null;
-}
-
-function equals(stored: Uint8Array, bytes: Uint8Array, from: number, to: number): boolean {
-  const { length } = stored;
-  if (length !== to - from) return false;
-  for (let index = 0; index < length; index += 1) if (stored[index] !== bytes[from + index]) return false;
-  return true;
-}
-
-function hashRange(seed: number, bytes: Uint8Array, from: number, to: number): number {
-  let hash = seed;
-  for (let at = from; at < to; at += 1) hash = Math.imul(hash ^ (bytes[at] as number), 0x01000193);
-  return Math.imul(hash ^ (to - from), 0x01000193);
-}
-
-/** From bytes as sent to series. Equal hashes are told apart by their bytes. */
 export class LayoutTable {
-  readonly #byHash = new Map<number, Layout>();
-  #last: Layout | null = null;
+  readonly #hash: HashRange;
+  readonly #arena = new ByteArena();
+  readonly #index = new HashIndex();
+  #metric = new Int32Array(64);
+  #from = new Uint32Array(64);
+  #length = new Int32Array(64);
+  #next = new Int32Array(64);
+  #last = -1;
+  /** Series by layout. */
+  series = new Int32Array(64);
+  size = 0;
 
-  /** The layout of a point, or null when these bytes have not been seen. `context` is the resolved context's number. */
-  find(staging: Staging, point: number, context: number): Layout | null {
-    const guess = this.#last?.next ?? null;
-    if (guess !== null && this.#matches(guess, staging, point, context)) {
+  constructor(hash: HashRange) {
+    this.#hash = hash;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#arena.bytes;
+  }
+
+  /** The layout of a point of `metric`, or -1 when these bytes have not been seen. */
+  find(staging: Staging, point: number, metric: number): number {
+    const from = staging.attributesFrom[point] as number;
+    const length = (staging.attributesTo[point] as number) - from;
+    const last = this.#last;
+    const guess = last < 0 ? -1 : (this.#next[last] as number);
+    if (guess >= 0 && this.#matches(guess, metric, staging.view, from, length)) {
       this.#last = guess;
       return guess;
     }
-    let found: Layout | null = this.#byHash.get(this.#hash(staging, point, context)) ?? null;
-    while (found !== null && !this.#matches(found, staging, point, context)) found = found.sameHash;
-    if (found !== null) {
-      if (this.#last !== null) this.#last.next = found;
-      this.#last = found;
+    const hash = this.#hash(seedOf(metric), staging.view, from, from + length);
+    let slot = this.#index.first(hash);
+    while (slot >= 0) {
+      const row = this.#index.rowAt(slot);
+      if (this.#matches(row, metric, staging.view, from, length)) {
+        this.#follow(row);
+        return row;
+      }
+      slot = this.#index.next(slot, hash);
     }
-    return found;
+    return -1;
   }
 
-  add(staging: Staging, point: number, context: number, series: Series): Layout {
-    const { bytes } = staging;
-    const metric = staging.pointMetric[point] as number;
-    const hash = this.#hash(staging, point, context);
-    const layout: Layout = {
-      context,
-      shape: shapeOf(staging, metric),
-      name: bytes.slice(staging.nameFrom[metric], staging.nameTo[metric]),
-      unit: bytes.slice(staging.unitFrom[metric], staging.unitTo[metric]),
-      attributes: bytes.slice(staging.attributesFrom[point], staging.attributesTo[point]),
-      series,
-      next: null,
-      sameHash: this.#byHash.get(hash) ?? null,
+  /** Remembers the layout of a point. */
+  add(staging: Staging, point: number, metric: number, series: number): number {
+    const from = staging.attributesFrom[point] as number;
+    const to = staging.attributesTo[point] as number;
+    const row = this.size++;
+    this.#reserve(this.size);
+    this.#metric[row] = metric;
+    this.#from[row] = this.#arena.append(staging.bytes, from, to);
+    this.#length[row] = to - from;
+    this.#next[row] = -1;
+    this.series[row] = series;
+    this.#index.add(row, this.#hash(seedOf(metric), staging.view, from, to));
+    this.#follow(row);
+    return row;
+  }
+
+  metricOf(row: number): number {
+    return this.#metric[row] as number;
+  }
+
+  fromOf(row: number): number {
+    return this.#from[row] as number;
+  }
+
+  toOf(row: number): number {
+    return (this.#from[row] as number) + (this.#length[row] as number);
+  }
+
+  snapshot(): LayoutsState {
+    const { size } = this;
+    return {
+      metric: this.#metric.slice(0, size),
+      series: this.series.slice(0, size),
+      length: this.#length.slice(0, size),
+      next: this.#next.slice(0, size),
+      bytes: this.#arena.snapshot(),
     };
-    this.#byHash.set(hash, layout);
-    if (this.#last !== null) this.#last.next = layout;
-    this.#last = layout;
-    return layout;
   }
 
-  #matches(layout: Layout, staging: Staging, point: number, context: number): boolean {
-    const metric = staging.pointMetric[point] as number;
-    const { bytes } = staging;
+  /** Into an empty table. */
+  restore(state: LayoutsState): void {
+    this.#arena.restore(state.bytes);
+    const size = state.metric.length;
+    this.#reserve(size);
+    this.#metric.set(state.metric);
+    this.series.set(state.series);
+    this.#length.set(state.length);
+    this.#next.set(state.next);
+    for (let row = 0, from = 0; row < size; row += 1) {
+      const to = from + (state.length[row] as number);
+      this.#from[row] = from;
+      this.#index.add(row, this.#hash(seedOf(state.metric[row] as number), this.#arena.view, from, to));
+      from = to;
+    }
+    this.size = size;
+  }
+
+  #follow(row: number): void {
+    if (this.#last >= 0) this.#next[this.#last] = row;
+    this.#last = row;
+  }
+
+  #matches(row: number, metric: number, view: DataView, from: number, length: number): boolean {
     return (
-      layout.context === context &&
-      layout.shape === shapeOf(staging, metric) &&
-      equals(
-        layout.attributes,
-        bytes,
-        staging.attributesFrom[point] as number,
-        staging.attributesTo[point] as number,
-      ) &&
-      equals(layout.name, bytes, staging.nameFrom[metric] as number, staging.nameTo[metric] as number) &&
-      equals(layout.unit, bytes, staging.unitFrom[metric] as number, staging.unitTo[metric] as number)
+      this.#metric[row] === metric &&
+      this.#length[row] === length &&
+      equalBytes(this.#arena.view, this.#from[row] as number, view, from, length)
     );
   }
 
-  #hash(staging: Staging, point: number, context: number): number {
-    const metric = staging.pointMetric[point] as number;
-    const { bytes } = staging;
-    let hash = Math.imul((context + 1) ^ (shapeOf(staging, metric) << 24), 0x9e3779b1);
-    hash = hashRange(hash, bytes, staging.nameFrom[metric] as number, staging.nameTo[metric] as number);
-    hash = hashRange(hash, bytes, staging.unitFrom[metric] as number, staging.unitTo[metric] as number);
-    return hashRange(hash, bytes, staging.attributesFrom[point] as number, staging.attributesTo[point] as number);
+  #reserve(rows: number): void {
+    this.#metric = withRoom(this.#metric, rows);
+    this.#from = withRoom(this.#from, rows);
+    this.#length = withRoom(this.#length, rows);
+    this.#next = withRoom(this.#next, rows);
+    this.series = withRoom(this.series, rows);
   }
 }
 
-const shapeOf = (staging: Staging, metric: number): number =>
-  ((staging.metricKind[metric] as number) << 3) |
-  ((staging.temporality[metric] as number) << 1) |
-  (staging.monotonic[metric] as number);
+const seedOf = (metric: number): number => Math.imul(metric + 1, 0x9e3779b1);

@@ -1,7 +1,8 @@
 import type protobuf from 'protobufjs';
 import { decodeMetrics } from '../../src/otlp/decode-metrics.ts';
 import { Staging, VALUE_INT, VALUE_NONE } from '../../src/otlp/staging.ts';
-import { attributesKey, decodeAttributes } from '../../src/series/identity.ts';
+import { decodeAttributes } from '../../src/series/attribute-reader.ts';
+import { attributesKey } from '../../src/series/identity.ts';
 import { messageType } from './otlp-messages.ts';
 
 /** A data point as both decoders can tell it. 64-bit numbers that we keep as doubles are compared as doubles. */

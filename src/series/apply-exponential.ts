@@ -1,0 +1,104 @@
+import type { Staging } from '../otlp/staging.ts';
+import { placed } from './apply-number.ts';
+import {
+  countAtOrBelow,
+  type ExponentialPoint,
+  ExponentialState,
+  emptyRun,
+  hasFallen,
+  isInRange,
+  sumOf,
+} from './exponential.ts';
+import { type NotedReason, type PointResult, REJECTED, type Refusal } from './reasons.ts';
+import type { SeriesTable } from './series-table.ts';
+import type { Tally } from './tally.ts';
+import {
+  createInterval,
+  cumulativeInterval,
+  deltaInterval,
+  firstInterval,
+  type PointInHand,
+  rememberTimes,
+} from './temporality.ts';
+
+const interval = createInterval();
+/** The point in hand, as views into the staging's numbers. */
+const current: ExponentialPoint = {
+  scale: 0,
+  zeroCount: 0,
+  zeroThreshold: 0,
+  positive: emptyRun(),
+  negative: emptyRun(),
+};
+
+/** Null, or why the point is refused; its buckets are then in `current`. */
+export function checkExponential(staging: Staging, point: number): Refusal | null {
+  read(staging, point);
+  const { scale, positive, negative, zeroCount, zeroThreshold } = current;
+  const count = staging.count[point] as number;
+  if (!(count <= Number.MAX_SAFE_INTEGER)) return REJECTED.tooLarge;
+  if (!isInRange(scale, positive) || !isInRange(scale, negative)) return REJECTED.scaleRange;
+  if (!Number.isFinite(zeroThreshold) || zeroThreshold < 0) return REJECTED.scaleRange;
+  return sumOf(positive) + sumOf(negative) + zeroCount === count ? null : REJECTED.countMismatch;
+}
+
+/**
+ * A point of an exponential histogram: its count goes to counters, its counts at or below a threshold to latency
+ * cells. Increments are taken at the coarser of the two scales, where both points are exact.
+ */
+export function applyExponential(
+  table: SeriesTable,
+  row: number,
+  staging: Staging,
+  point: number,
+  hand: PointInHand,
+  tally: Tally,
+): PointResult {
+  read(staging, point);
+  const { state } = table;
+  const isFirst = state.timeMs[row] === 0;
+  const count = staging.count[point] as number;
+  const last = state.exponential.get(row);
+  if (isFirst) firstInterval(table.contextOf(row), hand, interval);
+  else if (hand.isDelta) deltaInterval(state, row, hand, interval);
+  else {
+    const fell = count < (state.value[row] as number) || (last !== undefined && hasFallen(last, current));
+    cumulativeInterval(state, row, hand, fell ? 'fallen' : 'grown', interval);
+  }
+  if (interval.kind === 'refused') return interval.reason as PointResult;
+  if (interval.kind !== 'baseline') {
+    const before = interval.kind === 'difference' ? last : undefined;
+    const from = placed(interval.from, hand);
+    const to = placed(hand.timeMs, hand);
+    const { counters, atOrBelow } = table.bindings[row] as SeriesTable['bindings'][number];
+    const growth = count - (before === undefined ? 0 : (state.value[row] as number));
+    for (const { cell, weight } of counters) cell.add(from, to, weight * growth);
+    const scale = before === undefined ? current.scale : Math.min(current.scale, before.scale);
+    for (const { cell, weight, threshold } of atOrBelow) {
+      const was = before === undefined ? 0 : countAtOrBelow(before, scale, threshold);
+      cell.add(from, to, weight * (countAtOrBelow(current, scale, threshold) - was));
+    }
+  }
+  if (interval.reason !== null) tally.note(interval.reason as NotedReason);
+  if (!hand.isDelta) {
+    state.value[row] = count;
+    if (last === undefined) state.exponential.set(row, ExponentialState.from(current));
+    else last.set(current);
+  }
+  rememberTimes(state, row, hand);
+  return 'accepted';
+}
+
+function read(staging: Staging, point: number): void {
+  const { positive, negative } = current;
+  current.scale = staging.scale[point] as number;
+  current.zeroCount = staging.zeroCount[point] as number;
+  current.zeroThreshold = staging.zeroThreshold[point] as number;
+  positive.numbers = negative.numbers = staging.numbers;
+  positive.from = staging.countsFrom[point] as number;
+  positive.length = staging.countsLength[point] as number;
+  positive.offset = staging.positiveOffset[point] as number;
+  negative.from = staging.boundsFrom[point] as number;
+  negative.length = staging.boundsLength[point] as number;
+  negative.offset = staging.negativeOffset[point] as number;
+}

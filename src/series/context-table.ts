@@ -1,0 +1,186 @@
+import type { Staging } from '../otlp/staging.ts';
+import { decodeAttributes, decodeScope } from './attribute-reader.ts';
+import type { Attributes, SeriesDescription } from './binding.ts';
+import { ByteArena, equalBytes, type HashRange, hashText } from './bytes.ts';
+import { HashIndex } from './hash-index.ts';
+import { attributesKey, balancerOf, type Sender } from './identity.ts';
+import { ResourceState } from './resource-state.ts';
+
+/** A resource and scope of one balancer, decoded once. */
+export interface Context {
+  readonly id: number;
+  readonly resource: Attributes;
+  readonly scope: SeriesDescription['scope'];
+  readonly balancer: string;
+  readonly state: ResourceState;
+  /** The scope is a scraper's: start times are the scraper's, first values hold history. */
+  readonly isScraped: boolean;
+  /** Newest accepted point of the request in hand, where the receiver's clock places it. */
+  newestAt: number;
+}
+
+/** As sent: the bytes of resource and scope, and who sent them. */
+interface RawContext {
+  readonly from: number;
+  readonly resourceLength: number;
+  readonly scopeLength: number;
+  readonly sender: string;
+  readonly context: Context;
+  next: number;
+}
+
+export interface ContextsState {
+  readonly raw: readonly {
+    readonly resource: Uint8Array;
+    readonly scope: Uint8Array;
+    readonly peer: string;
+    readonly identityHeader: string | null;
+  }[];
+  readonly resources: readonly Pick<ResourceState, 'key' | 'flushFrom' | 'newest' | 'prior'>[];
+}
+
+/** Scopes of receivers that scrape (their Go module paths and the names that they replace). */
+const SCRAPING_SCOPES = /(prometheus|haproxy|nginx|apache|iis|traefik|envoy|httpcheck)receiver/i;
+const RESOURCE_ATTRIBUTES = 0x0a;
+
+/** Finds contexts by their bytes; several layouts of one resource, scope and balancer are one context. */
+export class ContextTable {
+  readonly #hash: HashRange;
+  readonly #arena = new ByteArena();
+  readonly #index = new HashIndex();
+  readonly #raw: RawContext[] = [];
+  readonly #senders: Sender[] = [];
+  readonly #byKey = new Map<string, Context>();
+  readonly #contexts: Context[] = [];
+  readonly #resources = new Map<string, ResourceState>();
+  #last = -1;
+
+  constructor(hash: HashRange) {
+    this.#hash = hash;
+  }
+
+  /** Number of raw contexts. */
+  get size(): number {
+    return this.#raw.length;
+  }
+
+  get(id: number): Context {
+    return this.#contexts[id] as Context;
+  }
+
+  /** The context of a ScopeMetrics; null where it is unknown and `mayAdd` is false. Throws UnreadableAttributes. */
+  find(staging: Staging, index: number, sender: Sender, senderKey: string, mayAdd: boolean): Context | null {
+    const last = this.#raw[this.#last];
+    if (last !== undefined && last.next >= 0 && this.#matches(last.next, staging, index, senderKey)) {
+      this.#last = last.next;
+      return (this.#raw[last.next] as RawContext).context;
+    }
+    const hash = this.#hashOf(staging, index, senderKey);
+    let slot = this.#index.first(hash);
+    while (slot >= 0 && !this.#matches(this.#index.rowAt(slot), staging, index, senderKey)) {
+      slot = this.#index.next(slot, hash);
+    }
+    if (slot < 0 && !mayAdd) return null;
+    const row = slot >= 0 ? this.#index.rowAt(slot) : this.#add(staging, index, sender, senderKey, hash);
+    if (last !== undefined) last.next = row;
+    this.#last = row;
+    return (this.#raw[row] as RawContext).context;
+  }
+
+  snapshot(): ContextsState {
+    const { bytes } = this.#arena;
+    return {
+      raw: this.#raw.map(({ from, resourceLength, scopeLength }, row) => ({
+        resource: bytes.slice(from, from + resourceLength),
+        scope: bytes.slice(from + resourceLength, from + resourceLength + scopeLength),
+        ...(this.#senders[row] as Sender),
+      })),
+      resources: [...this.#resources.values()].map(({ key, flushFrom, newest, prior }) => ({
+        key,
+        flushFrom,
+        newest,
+        prior,
+      })),
+    };
+  }
+
+  /** Into an empty table. Contexts get the numbers that they had. */
+  restore(state: ContextsState, staging: Staging): void {
+    for (const { resource, scope, peer, identityHeader } of state.raw) {
+      const bytes = new Uint8Array(resource.length + scope.length);
+      bytes.set(resource);
+      bytes.set(scope, resource.length);
+      staging.reset(bytes);
+      const index = staging.addContext();
+      staging.resourceFrom[index] = 0;
+      staging.resourceTo[index] = staging.scopeFrom[index] = resource.length;
+      staging.scopeTo[index] = bytes.length;
+      const sender = { peer, identityHeader };
+      this.find(staging, index, sender, senderKeyOf(sender), true);
+    }
+    for (const { key, ...times } of state.resources) Object.assign(this.#resource(key), times);
+  }
+
+  #matches(row: number, staging: Staging, index: number, sender: string): boolean {
+    const raw = this.#raw[row] as RawContext;
+    const { view } = this.#arena;
+    const [resourceFrom, scopeFrom] = [staging.resourceFrom[index] as number, staging.scopeFrom[index] as number];
+    return (
+      raw.resourceLength === (staging.resourceTo[index] as number) - resourceFrom &&
+      raw.scopeLength === (staging.scopeTo[index] as number) - scopeFrom &&
+      raw.sender === sender &&
+      equalBytes(view, raw.from, staging.view, resourceFrom, raw.resourceLength) &&
+      equalBytes(view, raw.from + raw.resourceLength, staging.view, scopeFrom, raw.scopeLength)
+    );
+  }
+
+  #hashOf(staging: Staging, index: number, sender: string): number {
+    const { view, resourceFrom, resourceTo, scopeFrom, scopeTo } = staging;
+    const seed = this.#hash(hashText(sender), view, resourceFrom[index] as number, resourceTo[index] as number);
+    return this.#hash(seed, view, scopeFrom[index] as number, scopeTo[index] as number);
+  }
+
+  #add(staging: Staging, index: number, sender: Sender, senderKey: string, hash: number): number {
+    const { bytes } = staging;
+    const [resourceFrom, resourceTo] = [staging.resourceFrom[index] as number, staging.resourceTo[index] as number];
+    const [scopeFrom, scopeTo] = [staging.scopeFrom[index] as number, staging.scopeTo[index] as number];
+    const resource = decodeAttributes(bytes, resourceFrom, resourceTo, RESOURCE_ATTRIBUTES);
+    const context = this.#canonical(resource, decodeScope(bytes, scopeFrom, scopeTo), sender);
+    const from = this.#arena.append(bytes, resourceFrom, resourceTo);
+    this.#arena.append(bytes, scopeFrom, scopeTo);
+    const [resourceLength, scopeLength] = [resourceTo - resourceFrom, scopeTo - scopeFrom];
+    const row = this.#raw.push({ from, resourceLength, scopeLength, sender: senderKey, context, next: -1 }) - 1;
+    this.#senders.push({ peer: sender.peer, identityHeader: sender.identityHeader });
+    this.#index.add(row, hash);
+    return row;
+  }
+
+  #canonical(resource: Attributes, scope: SeriesDescription['scope'], sender: Sender): Context {
+    const balancer = balancerOf(resource, sender);
+    const resourceKey = JSON.stringify([attributesKey(resource), balancer.own ? '' : balancer.id]);
+    const key = JSON.stringify([resourceKey, scope.name, scope.version, attributesKey(scope.attributes)]);
+    const known = this.#byKey.get(key);
+    if (known !== undefined) return known;
+    const context: Context = {
+      id: this.#contexts.length,
+      resource,
+      scope,
+      balancer: balancer.id,
+      state: this.#resource(resourceKey),
+      isScraped: SCRAPING_SCOPES.test(scope.name),
+      newestAt: Number.NEGATIVE_INFINITY,
+    };
+    this.#contexts.push(context);
+    this.#byKey.set(key, context);
+    return context;
+  }
+
+  #resource(key: string): ResourceState {
+    const state = this.#resources.get(key) ?? new ResourceState(key);
+    this.#resources.set(key, state);
+    return state;
+  }
+}
+
+/** One text per sender. */
+export const senderKeyOf = ({ peer, identityHeader }: Sender): string => JSON.stringify([peer, identityHeader ?? '']);
