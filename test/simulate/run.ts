@@ -1,0 +1,12 @@
+/** `npm run simulate -- NAME [options]`: long runs over seeded random traffic. Exit 1 if a figure misses its limit. */
+const SIMULATIONS: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): number }>>> = {
+  policy: () => import('./policy.ts'),
+};
+
+const [name = '', ...args] = process.argv.slice(2);
+const load = SIMULATIONS[name];
+if (load === undefined) {
+  process.stderr.write(`npm run simulate -- NAME, one of: ${Object.keys(SIMULATIONS).join(', ')}\n`);
+  process.exit(2);
+}
+process.exitCode = (await load()).run(args);
