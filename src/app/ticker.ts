@@ -14,11 +14,13 @@ export interface Ticker {
 
 /**
  * Calls `tick` at each epoch multiple of 10 s. Ticks never overlap; one that is late is run once, at its newest due time,
- * not caught up one by one. `tick` must not throw.
+ * not caught up one by one. A timer may fire a millisecond before the clock says so: no tick is run twice for that. A
+ * clock that is set back goes on from where it is, since nobody must wait for it to catch up. `tick` must not throw.
  */
 export function createTicker(clock: Clock, tick: (now: EpochMs) => void): Ticker {
   let timer: NodeJS.Timeout | undefined;
   let stopped = true;
+  let last = Number.NEGATIVE_INFINITY;
   const schedule = (): void => {
     if (stopped) return;
     const now = clock.now();
@@ -27,12 +29,16 @@ export function createTicker(clock: Clock, tick: (now: EpochMs) => void): Ticker
   };
   const run = (): void => {
     const due = epochMs(Math.floor(clock.now() / TICK_MS) * TICK_MS);
-    tick(due);
+    if (due !== last) {
+      last = due;
+      tick(due);
+    }
     schedule();
   };
   return {
     start() {
       stopped = false;
+      last = Math.floor(clock.now() / TICK_MS) * TICK_MS;
       schedule();
     },
     stop() {

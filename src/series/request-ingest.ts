@@ -17,7 +17,7 @@ import type { Sender } from './identity.ts';
 import { NOTED, type PointResult, REJECTED, type RejectedReason } from './reasons.ts';
 import type { SeriesTable } from './series-table.ts';
 import type { Tally } from './tally.ts';
-import { AHEAD_MS_MAX, dropImplausibleStart, type PointInHand } from './temporality.ts';
+import { AHEAD_MS_MAX, type PointInHand, repairStart } from './temporality.ts';
 
 type Source = Sender & { readonly receivedAt: EpochMs };
 
@@ -170,7 +170,7 @@ export class RequestIngest {
     hand.isDelta = staging.temporality[metric] === TEMPORALITY_DELTA;
     const aheadMs = hand.timeMs - source.receivedAt;
     hand.shiftMs = aheadMs > AHEAD_MS_MAX ? aheadMs : 0;
-    dropImplausibleStart(hand);
+    repairStart(hand);
     const result = this.#applyKind(staging, point, row, metric);
     if (result !== 'accepted') {
       this.#tally.refuse(result, staging, point);

@@ -52,14 +52,22 @@ function set(into: Interval, kind: Interval['kind'], from: number, reason: Inter
 /** Compares two times to the nanosecond. */
 const compare = (aMs: number, aNs: number, bMs: number, bNs: number): number => (aMs === bMs ? aNs - bNs : aMs - bMs);
 
-/** A start outside [time - 5 years, time] is taken as not sent (Envoy 1.37 sends microseconds). */
-export function dropImplausibleStart(point: PointInHand): void {
-  const isLater = compare(point.startMs, point.startSubNs, point.timeMs, point.timeSubNs) > 0;
-  if (isLater || point.startMs < point.timeMs - FIVE_YEARS_MS) {
-    point.startMs = 0;
-    point.startSubNs = 0;
-  }
+/**
+ * A start outside [time - 5 years, time] is not what it says. Envoy from 1.37 on (seen with 1.40.0) writes microseconds
+ * into the nanosecond field: such a start is read as microseconds where that lies inside; else it counts as not sent.
+ */
+export function repairStart(point: PointInHand): void {
+  if (isPlausible(point)) return;
+  const { startMs, startSubNs } = point;
+  point.startMs = startMs * 1000 + Math.floor(startSubNs / 1000);
+  point.startSubNs = (startSubNs % 1000) * 1000;
+  if (isPlausible(point)) return;
+  point.startMs = 0;
+  point.startSubNs = 0;
 }
+
+const isPlausible = ({ startMs, startSubNs, timeMs, timeSubNs }: PointInHand): boolean =>
+  startMs >= timeMs - FIVE_YEARS_MS && compare(startMs, startSubNs, timeMs, timeSubNs) <= 0;
 
 /**
  * First points (design section 7): a new series of a known resource covers (the resource's previous point, this one],

@@ -33,19 +33,34 @@ describe('start times of cumulative series', () => {
     assert.equal(count(recording, 'reset'), 1);
   });
 
-  test('a start in microseconds or in the future is taken as not sent, so that values decide', () => {
+  const startingAt = (time: number, value: number, startTimeUnixNano: bigint): MetricPayload => ({
+    name: 'm',
+    sum: {
+      aggregationTemporality: 2,
+      isMonotonic: true,
+      dataPoints: [{ timeUnixNano: nanos(at(time)), startTimeUnixNano, asInt: value }],
+    },
+  });
+
+  test('a start in microseconds, as Envoy 1.40.0 writes it, is read as such: a restart shows though no value fell', () => {
     const recording = createRecording();
-    const point = (time: number, value: number, startNanos: bigint): MetricPayload => ({
-      name: 'm',
-      sum: {
-        aggregationTemporality: 2,
-        isMonotonic: true,
-        dataPoints: [{ timeUnixNano: nanos(at(time)), startTimeUnixNano: startNanos, asInt: value }],
-      },
-    });
-    recording.send(requestOf([point(10, 100, 1_800_000_000_000_000n)]), at(10));
-    recording.send(requestOf([point(20, 130, 1_800_000_000_000_001n)]), at(20));
-    recording.send(requestOf([point(30, 4, nanos(at(31)))]), at(30));
+    const micros = (seconds: number): bigint => nanos(at(seconds)) / 1000n;
+    recording.send(requestOf([startingAt(10, 100, micros(0))]), at(10));
+    recording.send(requestOf([startingAt(20, 130, micros(0))]), at(20));
+    recording.send(requestOf([startingAt(30, 150, micros(22))]), at(30));
+    assert.deepEqual(intervals(recording), [
+      [0, 10, 100],
+      [10, 20, 30],
+      [22, 30, 150],
+    ]);
+    assert.equal(count(recording, 'reset'), 1);
+  });
+
+  test('a start in the future, or of decades ago in any unit, is taken as not sent, so that values decide', () => {
+    const recording = createRecording();
+    recording.send(requestOf([startingAt(10, 100, 1_000n)]), at(10));
+    recording.send(requestOf([startingAt(20, 130, nanos(at(20) + 5))]), at(20));
+    recording.send(requestOf([startingAt(30, 4, nanos(at(31)))]), at(30));
     assert.deepEqual(intervals(recording), [
       [10, 20, 30],
       [20, 30, 4],
