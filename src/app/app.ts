@@ -22,6 +22,7 @@ import { createIngest } from './ingest.ts';
 import { createQueries } from './queries.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTickLoop } from './tick-loop.ts';
+import { type CreateTicker, createTicker } from './ticker.ts';
 
 /** Bodies of all requests being read and applied, over both OTLP ports. */
 const INFLIGHT_BYTES_MAX = 256 * 1024 * 1024;
@@ -32,6 +33,8 @@ export interface AppOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly version: string;
+  /** Timers of the system clock unless given; goes with a clock that is moved by hand. */
+  readonly createTicker?: CreateTicker;
 }
 
 export interface App {
@@ -119,6 +122,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       snapshots,
       metrics,
       wakeSender: () => sender.wake(),
+      createTicker: options.createTicker ?? createTicker,
     });
     onStop.push(() => loop.stop());
 

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { Evaluator, Outcome } from './evaluate.ts';
 import type { Snapshots } from './snapshots.ts';
-import { createTicker } from './ticker.ts';
+import type { CreateTicker } from './ticker.ts';
 
 export interface TickLoop {
   start(): void;
@@ -25,6 +25,7 @@ export function createTickLoop(deps: {
   snapshots: Snapshots;
   metrics: TickMetrics;
   wakeSender: () => void;
+  createTicker: CreateTicker;
 }): TickLoop {
   let last = deps.clock.now();
 
@@ -43,7 +44,7 @@ export function createTickLoop(deps: {
     deps.metrics.tick(now, (performance.now() - started) / 1000, failed);
   };
 
-  const ticker = createTicker(deps.clock, tick);
+  const ticker = deps.createTicker(deps.clock, tick);
   return {
     start() {
       last = deps.clock.now();

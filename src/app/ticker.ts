@@ -12,6 +12,9 @@ export interface Ticker {
   stop(): void;
 }
 
+/** How ticks come about: by timers in service, by hand where time is moved by hand. */
+export type CreateTicker = (clock: Clock, tick: (now: EpochMs) => void) => Ticker;
+
 /**
  * Calls `tick` at each epoch multiple of 10 s. Ticks never overlap; one that is late is run once, at its newest due time,
  * not caught up one by one. A timer may fire a millisecond before the clock says so: no tick is run twice for that. A

@@ -1,5 +1,6 @@
 import type { FeatureSeries, FeatureView } from '../aggregate/features.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
+import type { Evidence } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import { labelsKey, labelsOf } from '../model/labels.ts';
 import { isReported } from './clusters.ts';
@@ -121,20 +122,27 @@ function toFinding(
   severity: Finding['severity'],
 ): Finding {
   const which = rounds.host === null ? 'hosts' : `host ${rounds.host}`;
-  const outNow = pool > 0 ? `${ejected} of ${pool} hosts are out` : `${ejected} hosts are out`;
+  const are = ejected === 1 ? 'is' : 'are';
+  const outNow = pool > 0 ? `${ejected} of ${pool} hosts ${are} out` : `${ejected} hosts ${are} out`;
   return {
     identity: labelsOf([['cluster', cluster]]),
     place: rounds.host === null ? { cluster } : { cluster, host: rounds.host },
     severity,
     summary: `Balancers eject ${which} from cluster ${cluster}; ${outNow}.`,
-    evidence: [
-      { name: 'rounds', value: rounds.count, text: `${rounds.count} rounds of ejection lately` },
-      { name: 'hosts_out', value: ejected, unit: '{host}', text: outNow },
-      {
-        name: 'reasons',
-        value: rounds.reasons.join(', '),
-        text: `reasons: ${rounds.reasons.join(', ') || 'not reported'}`,
-      },
-    ],
+    evidence: evidenceOf(rounds, ejected, outNow),
   };
+}
+
+/** What is known; a counter whose step is not over yet has no round to show. */
+function evidenceOf(rounds: Rounds, ejected: number, outNow: string): readonly Evidence[] {
+  const evidence: Evidence[] = [{ name: 'hosts_out', value: ejected, unit: '{host}', text: outNow }];
+  const { count, reasons } = rounds;
+  if (count > 0) {
+    const text = count === 1 ? 'one round of ejection lately' : `${count} rounds of ejection lately`;
+    evidence.push({ name: 'rounds', value: count, text });
+  }
+  if (reasons.length > 0) {
+    evidence.push({ name: 'reasons', value: reasons.join(', '), text: `ejected for ${reasons.join(', ')}` });
+  }
+  return evidence;
 }

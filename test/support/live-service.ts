@@ -162,8 +162,16 @@ export async function startHook(answer: (call: number) => number = () => 200): P
 
 /** Cumulative counters of one balancer, pushed as one OTLP/JSON request per call. */
 export class Pusher {
-  readonly #startMs = Date.now();
+  readonly #startMs: number;
+  readonly #instance: string;
+  readonly #side: string;
   readonly #totals = new Map<string, number>();
+
+  constructor(options: { readonly startMs?: number; readonly instance?: string; readonly side?: string } = {}) {
+    this.#startMs = options.startMs ?? Date.now();
+    this.#instance = options.instance ?? 'edge-1';
+    this.#side = options.side ?? 'downstream';
+  }
 
   body(increments: Readonly<Record<string, number>>, cluster = 'checkout', at = Date.now()): string {
     for (const [name, by] of Object.entries(increments)) this.#totals.set(name, (this.#totals.get(name) ?? 0) + by);
@@ -173,13 +181,13 @@ export class Pusher {
       timeUnixNano: `${at}000000`,
       asInt: String(total),
       attributes: [
-        attribute('lb.side', 'downstream'),
+        attribute('lb.side', this.#side),
         attribute('lb.upstream.cluster', cluster),
         attribute('lb.response.class', name),
       ],
     }));
     const sum = { aggregationTemporality: 2, isMonotonic: true, dataPoints };
-    const resource = { attributes: [attribute('service.instance.id', 'edge-1')] };
+    const resource = { attributes: [attribute('service.instance.id', this.#instance)] };
     return JSON.stringify({
       resourceMetrics: [{ resource, scopeMetrics: [{ metrics: [{ name: 'lb.requests', sum }] }] }],
     });

@@ -1,0 +1,101 @@
+import { join } from 'node:path';
+import { type App, createApp } from '../../src/app/app.ts';
+import { TICK_MS, tickAtOrAfter } from '../../src/app/ticker.ts';
+import { assert } from '../../src/base/assert.ts';
+import { ManualClock } from '../../src/base/clock.ts';
+import { type EpochMs, epochMs } from '../../src/base/units.ts';
+import { loadRules, loadServiceConfig } from '../../src/config/load.ts';
+import { createLogger } from '../../src/telemetry/logger.ts';
+import type { ServiceDirectory } from './live-service.ts';
+
+const PACKAGE = join(import.meta.dirname, '..', '..');
+
+/**
+ * The whole service with real sockets and a real store in this process, on a clock that the test moves: hours pass in
+ * seconds, and each tick runs at its exact time.
+ */
+export class VirtualService {
+  readonly app: App;
+  readonly #clock: ManualClock;
+  readonly #tick: (now: EpochMs) => void;
+  #nextTick: EpochMs;
+
+  private constructor(app: App, clock: ManualClock, tick: (now: EpochMs) => void) {
+    this.app = app;
+    this.#clock = clock;
+    this.#tick = tick;
+    this.#nextTick = tickAtOrAfter(clock.now());
+  }
+
+  static async start(directory: ServiceDirectory, at: EpochMs): Promise<VirtualService> {
+    const configPath = join(directory.path, 'slowburn.yaml');
+    const loaded = loadServiceConfig({ configPath, env: {}, cwd: directory.path, packageDir: PACKAGE });
+    assert(loaded.ok, 'the configuration of the test is wrong');
+    const config = loaded.value;
+    const { rules, problems } = loadRules({
+      rulesDir: config.rulesDir,
+      shippedDir: join(PACKAGE, 'rules'),
+      runbooksDir: config.runbooksDir,
+      receivers: config.receivers,
+      env: {},
+    });
+    assert(rules !== null, JSON.stringify(problems));
+    const clock = new ManualClock(at);
+    let run: ((now: EpochMs) => void) | undefined;
+    const app = await createApp({
+      config,
+      rules,
+      clock,
+      logger: createLogger({ level: 'silent' }),
+      version: 'test',
+      createTicker(_clock, tick) {
+        run = tick;
+        return { start: () => undefined, stop: () => undefined };
+      },
+    });
+    assert(run !== undefined, 'the app asked for no ticker');
+    return new VirtualService(app, clock, run);
+  }
+
+  get now(): EpochMs {
+    return this.#clock.now();
+  }
+
+  /** Moves the clock and runs the ticks up to and including `at`. Sends go their way over real sockets meanwhile. */
+  async advanceTo(at: EpochMs): Promise<void> {
+    while (this.#nextTick <= at) {
+      this.#clock.advanceTo(this.#nextTick);
+      this.#tick(this.#nextTick);
+      this.#nextTick = epochMs(this.#nextTick + TICK_MS);
+      await new Promise((done) => setImmediate(done));
+    }
+    this.#clock.advanceTo(at);
+  }
+
+  url(path: string): string {
+    return `http://127.0.0.1:${this.app.ports.http}${path}`;
+  }
+
+  async text(path: string): Promise<string> {
+    const answer = await fetch(this.url(path));
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
+    return answer.text();
+  }
+
+  async json<T>(path: string): Promise<T> {
+    return JSON.parse(await this.text(path)) as T;
+  }
+
+  async push(body: string): Promise<void> {
+    const answer = await fetch(`http://127.0.0.1:${this.app.ports.otlpHttp}/v1/metrics`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    if (answer.status !== 200) throw new Error(`the push was answered ${answer.status}: ${await answer.text()}`);
+  }
+
+  stop(): Promise<void> {
+    return this.app.stop();
+  }
+}
