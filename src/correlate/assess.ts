@@ -12,8 +12,8 @@ const byStart = (a: Alert, b: Alert): number =>
   a.since - b.since || (a.name < b.name ? -1 : a.name > b.name ? 1 : a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 /**
- * The likeliest cause: explained by the fewest others among those that fire (else among all), then the first to
- * fire.
+ * The likeliest cause: explained by the fewest others among those that fire (else among all), then the first to fire.
+ * Among alerts of its own kind one that pages says more than one that does not.
  */
 function leadOf(incident: Incident, settings: CorrelationSettings): Alert {
   const firing = firingAlerts(incident);
@@ -24,8 +24,12 @@ function leadOf(incident: Incident, settings: CorrelationSettings): Alert {
     explained.set(name, [...causesOf(name, settings.causes)].filter((cause) => names.has(cause)).length);
   }
   const rank = ({ name }: Alert): number => explained.get(name) ?? 0;
-  const [lead] = [...candidates].sort((a, b) => rank(a) - rank(b) || byStart(a, b));
-  return present(lead, `a member of incident ${incident.id}`);
+  const first = present(
+    [...candidates].sort((a, b) => rank(a) - rank(b) || byStart(a, b))[0],
+    `a member of incident ${incident.id}`,
+  );
+  const ofItsKind = candidates.filter(({ name, severity }) => name === first.name && severity === 'page').sort(byStart);
+  return ofItsKind[0] ?? first;
 }
 
 /** The fastest tier among pages, else among tickets. A tier is named after the time in which it empties the budget. */

@@ -63,7 +63,7 @@ export function registerPages(
       reply,
       `Incident ${incident.id}: ${incident.title}`,
       '',
-      incidentPage(incident, queries.now(), message),
+      incidentPage(incident, queries.slos(), queries.now(), message),
     );
   });
   for (const kind of ACTIONS) {

@@ -112,6 +112,10 @@ describe('every balancer stops while a budget burns', () => {
     assert.match(await scene.service.text('/slos'), /no data: none of its balancers reports/);
     assert.match(await scene.service.text('/fleet'), /stale: it has stopped reporting/);
     assert.match(await scene.service.text('/'), /Balancers have stopped reporting/);
+    for (const path of ['/', '/incidents/1']) {
+      assert.match(await scene.service.text(path), /No data comes in any more: these are the last figures known/, path);
+    }
+    assert.match(await scene.service.text('/incidents/2'), /No balancer of upstream-availability has sent metrics/);
   });
 });
 

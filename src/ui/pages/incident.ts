@@ -1,13 +1,19 @@
-import type { IncidentDetailView, MemberView } from '../../model/views.ts';
+import type { IncidentDetailView, MemberView, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
 import { agoWords, exhaustionWords, labelWords, percentWords } from '../phrases.ts';
+import { isUnheard, UNHEARD_WORDS } from '../unheard.ts';
 
 /**
  * One incident, in the order in which it is read at 3 a.m.: state and clock, impact, cause, first step, then the
  * record.
  */
-export function incidentPage(incident: IncidentDetailView, now: string, message: string | null): Html {
+export function incidentPage(
+  incident: IncidentDetailView,
+  slos: readonly SloView[],
+  now: string,
+  message: string | null,
+): Html {
   const { lead } = incident;
   const burning = incident.members.map((member) => member.alert).find((alert) => alert.exhaustion !== null) ?? lead;
   return html`
@@ -21,6 +27,7 @@ ${burning.budgetRemaining === null ? '' : html`<div><dt>Budget left</dt><dd>${pe
 ${incident.previous === null ? '' : html`<div><dt>Follows</dt><dd><a href="/incidents/${incident.previous}">incident ${incident.previous}</a></dd></div>`}
 </dl>
 <p>${lead.summary}</p>
+${incident.members.some(({ alert }) => isUnheard(alert, slos)) ? html`<p class="state no_data">${UNHEARD_WORDS}</p>` : ''}
 <p><a class="button" href="${incident.runbookUrl}">Open runbook ${incident.runbook}</a></p>
 ${actions(incident)}
 <section aria-labelledby="members"><h2 id="members">Why these are one incident</h2>

@@ -2,6 +2,7 @@ import type { AlertView, IncidentView, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
 import { agoWords, exhaustionWords } from '../phrases.ts';
+import { isUnheard, UNHEARD_WORDS } from '../unheard.ts';
 
 /** What needs a person now: open incidents, worst first, and what is known of the rest. */
 export function nowPage(view: {
@@ -12,9 +13,10 @@ export function nowPage(view: {
   readonly now: string;
 }): Html {
   const order = [...view.incidents].sort(bySeverityThenExhaustion);
+  const unheard = new Set(view.alerts.filter((alert) => isUnheard(alert, view.slos)).map(({ incident }) => incident));
   return html`
 <section aria-labelledby="open"><h2 id="open">Open incidents</h2>
-${order.length === 0 ? html`<p class="quiet">No incident is open. ${silenceWords(view.slos)}</p>` : html`<ul class="cards">${order.map((incident) => card(incident, view.now))}</ul>`}
+${order.length === 0 ? html`<p class="quiet">No incident is open. ${silenceWords(view.slos)}</p>` : html`<ul class="cards">${order.map((incident) => card(incident, view.now, unheard.has(incident.id)))}</ul>`}
 </section>
 <section aria-labelledby="recent"><h2 id="recent">Resolved lately</h2>
 ${
@@ -44,12 +46,13 @@ function bySeverityThenExhaustion(a: IncidentView, b: IncidentView): number {
   return ofA === ofB ? b.id - a.id : ofA - ofB;
 }
 
-function card(incident: IncidentView, now: string): Html {
+function card(incident: IncidentView, now: string, isUnheard: boolean): Html {
   const { lead } = incident;
   return html`<li class="card ${incident.severity}">
 <h3><a href="/incidents/${incident.id}">${incident.title}</a></h3>
 <p>${severityBadge(incident.severity)} ${incident.tier === null ? '' : html`tier ${incident.tier}, `}${incident.exhaustion === null ? '' : html`budget <strong>${exhaustionWords(incident.exhaustion)}</strong>, `}open since ${time(incident.openedAt)} (${agoWords(incident.openedAt, now)})</p>
 <p>${lead.summary}</p>
+${isUnheard ? html`<p class="state no_data">${UNHEARD_WORDS}</p>` : ''}
 <p>${incident.state === 'acknowledged' ? html`Acknowledged by ${incident.acknowledgedBy}.` : 'Nobody has acknowledged it.'} <a href="${incident.runbookUrl}">Runbook ${incident.runbook}</a> · ${incident.alerts.length} alert${incident.alerts.length === 1 ? '' : 's'}</p>
 </li>`;
 }
