@@ -1,41 +1,15 @@
 import type { EpochMs } from '../base/units.ts';
 import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
-import { HISTOGRAM_LEVELS, type RingState, StepRing } from './step-ring.ts';
+import { HistogramLayout, type HistogramRange, type LayoutState } from './histogram-layout.ts';
 
-/** Sums of observations are kept in whole microseconds, so that they add up exactly. */
-const PER_SECOND = 1e6;
 /** Sets of bounds kept per histogram; balancers of one fleet rarely differ in more than a few. */
 const LAYOUTS_MAX = 8;
-
-/**
- * Counts over a window for one set of bounds (seconds, upper-inclusive); `counts` has one more, for what lies above.
- */
-export interface HistogramRange {
-  readonly bounds: readonly number[];
-  readonly counts: readonly number[];
-  /** Seconds; null where some sender gave no sum. */
-  readonly sum: number | null;
-}
 
 /** A stage's or tail's histogram over time, merged over all series with the same labels. */
 export interface HistogramSeries {
   readonly labels: Labels;
   /** One entry per set of bounds that was sent. */
   range(from: EpochMs, to: EpochMs): readonly HistogramRange[];
-}
-
-interface Layout {
-  readonly bounds: readonly number[];
-  readonly buckets: readonly StepRing[];
-  readonly sum: StepRing;
-  hasSum: boolean;
-}
-
-interface LayoutState {
-  readonly bounds: readonly number[];
-  readonly buckets: readonly RingState[];
-  readonly sum: RingState;
-  readonly hasSum: boolean;
 }
 
 export interface HistogramState {
@@ -46,7 +20,10 @@ export interface HistogramState {
 
 export class StageHistogram implements HistogramSeries {
   readonly labels: Labels;
-  readonly #layouts: Layout[] = [];
+  readonly #layouts: HistogramLayout[] = [];
+  /** The array of bounds that came last, and its layout: senders of one kind share the array. */
+  #lastBounds: ArrayLike<number> | null = null;
+  #lastLayout: HistogramLayout | null = null;
 
   constructor(labels: Labels) {
     this.labels = labels;
@@ -54,58 +31,33 @@ export class StageHistogram implements HistogramSeries {
 
   /** As HistogramCell. Points with a ninth set of bounds are left out. */
   add(from: EpochMs, to: EpochMs, bounds: Float64Array, counts: Float64Array, sum: number | null): void {
-    const layout = this.#layoutOf(bounds);
-    if (layout === null) return;
-    layout.buckets.forEach((ring, index) => {
-      const count = counts[index] ?? 0;
-      if (count !== 0) ring.add(from, to, count);
-    });
-    if (sum === null) layout.hasSum = false;
-    else layout.sum.add(from, to, Math.round(sum * PER_SECOND));
+    if (bounds !== this.#lastBounds) {
+      this.#lastLayout = this.#layoutOf(bounds);
+      this.#lastBounds = bounds;
+    }
+    this.#lastLayout?.add(from, to, counts, sum);
   }
 
   range(from: EpochMs, to: EpochMs): readonly HistogramRange[] {
-    return this.#layouts.map(({ bounds, buckets, sum, hasSum }) => ({
-      bounds,
-      counts: buckets.map((ring) => ring.range(from, to)),
-      sum: hasSum ? sum.range(from, to) / PER_SECOND : null,
-    }));
+    return this.#layouts.map((layout) => layout.range(from, to));
   }
 
   releaseIfExpired(now: number): void {
-    for (const { buckets, sum } of this.#layouts) for (const ring of [...buckets, sum]) ring.releaseIfExpired(now);
+    for (const layout of this.#layouts) layout.releaseIfExpired(now);
   }
 
   snapshot(): readonly LayoutState[] {
-    return this.#layouts.map(({ bounds, buckets, sum, hasSum }) => ({
-      bounds,
-      buckets: buckets.map((ring) => ring.snapshot()),
-      sum: sum.snapshot(),
-      hasSum,
-    }));
+    return this.#layouts.map((layout) => layout.snapshot());
   }
 
   restore(states: readonly LayoutState[]): void {
-    for (const { bounds, buckets, sum, hasSum } of states) {
-      const layout = this.#layoutOf(bounds);
-      if (layout === null) continue;
-      layout.hasSum = hasSum;
-      layout.sum.restore(sum);
-      buckets.forEach((state, index) => {
-        layout.buckets[index]?.restore(state);
-      });
-    }
+    for (const state of states) this.#layoutOf(state.bounds)?.restore(state);
   }
 
-  #layoutOf(bounds: ArrayLike<number>): Layout | null {
+  #layoutOf(bounds: ArrayLike<number>): HistogramLayout | null {
     for (const layout of this.#layouts) if (sameBounds(layout.bounds, bounds)) return layout;
     if (this.#layouts.length >= LAYOUTS_MAX) return null;
-    const layout = {
-      bounds: Array.from(bounds),
-      buckets: Array.from({ length: bounds.length + 1 }, () => new StepRing(HISTOGRAM_LEVELS)),
-      sum: new StepRing(HISTOGRAM_LEVELS),
-      hasSum: true,
-    };
+    const layout = new HistogramLayout(bounds);
     this.#layouts.push(layout);
     return layout;
   }

@@ -1,3 +1,4 @@
+import { equalBytes } from '../base/equal-bytes.ts';
 import { addAttribute, NotCanonical } from './attribute-run.ts';
 import { type Staging, VALUE_DOUBLE, VALUE_INT, VALUE_NONE } from './staging.ts';
 import { expectWire, malformed, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, type WireReader } from './wire.ts';
@@ -148,8 +149,7 @@ export function decodeHistogramPoint(reader: WireReader, staging: Staging, metri
         break;
       case 0x3a:
         if (staging.boundsLength[point] !== 0) inPieces = true;
-        staging.boundsFrom[point] = staging.numberCount;
-        staging.boundsLength[point] = readPacked(reader, staging, limit, true);
+        readBounds(reader, staging, point, limit);
         break;
       case 0x31:
       case 0x39:
@@ -168,6 +168,26 @@ export function decodeHistogramPoint(reader: WireReader, staging: Staging, metri
     }
   }
   if (inPieces) gatherPieces(reader, staging, point, start, limit);
+}
+
+/** Bounds, which nearly always are those of a point just before: then the two share their place in the pool. */
+function readBounds(reader: WireReader, staging: Staging, point: number, limit: number): void {
+  const start = reader.position;
+  const end = reader.endOfBytes(limit);
+  const from = reader.position;
+  const length = end - from;
+  const { lastBounds } = staging;
+  if (length === lastBounds.length && equalBytes(reader.view, lastBounds.bytesFrom, reader.view, from, length)) {
+    reader.position = end;
+  } else {
+    reader.position = start;
+    lastBounds.from = staging.numberCount;
+    readPacked(reader, staging, limit, true);
+    lastBounds.bytesFrom = from;
+    lastBounds.length = length;
+  }
+  staging.boundsFrom[point] = lastBounds.from;
+  staging.boundsLength[point] = length / 8;
 }
 
 /** A packed field of 64-bit numbers into the pool; returns how many there are. */

@@ -106,6 +106,10 @@ export class Staging {
   /** Pool of bucket counts and bounds. */
   numberCount = 0;
   numbers = new Float64Array(1024);
+  /** The packed bounds read last: their bytes in the body, how many bytes, and their place in the pool. */
+  readonly lastBounds = { bytesFrom: 0, length: -1, from: 0 };
+  /** Place of the bounds last found to be in order, which many points may share; -1 = none in this request. */
+  orderedBounds = -1;
 
   reset(bytes: Uint8Array): void {
     this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -114,6 +118,8 @@ export class Staging {
     this.metricCount = 0;
     this.pointCount = 0;
     this.numberCount = 0;
+    this.lastBounds.length = -1;
+    this.orderedBounds = -1;
   }
 
   /** Appends a context and returns its index; the caller fills its columns. */

@@ -15,8 +15,6 @@ import {
 } from './temporality.ts';
 
 const interval = createInterval();
-/** Bounds are matched as numbers; this much is rounding of units (0.3 s / 1e-3). */
-const TOLERANCE = 1e-12;
 
 /**
  * A point of an explicit histogram: its count goes to counters, its counts at or below a threshold to latency cells,
@@ -36,17 +34,14 @@ export function applyHistogram(
   const known = state.bounds[row] as number;
   const boundsFrom = staging.boundsFrom[point] as number;
   const boundsLength = staging.boundsLength[point] as number;
-  let set: BoundsSet | null = known < 0 ? null : table.bounds.get(known);
-  if (set === null || !set.equals(staging.numbers, boundsFrom, boundsLength)) {
-    set = table.bounds.find(staging.numbers, boundsFrom, boundsLength);
-    if (set === null) return REJECTED.tooManyBuckets;
-  }
+  const set = table.bounds.match(staging.numbers, boundsFrom, boundsLength, known);
+  if (set === null) return REJECTED.tooManyBuckets;
   const isFirst = state.timeMs[row] === 0;
   const hasNewBounds = !isFirst && set.id !== known;
   if (isFirst) firstInterval(table.contextOf(row), hand, interval);
   else if (hand.isDelta) deltaInterval(state, row, hand, interval);
   else {
-    const change = hasNewBounds ? 'other' : hasFallen(state, row, staging, point) ? 'fallen' : 'grown';
+    const change = hasNewBounds ? 'other' : hasGrown(state, row, staging, point, set.increments) ? 'grown' : 'fallen';
     cumulativeInterval(state, row, hand, change, interval);
   }
   if (interval.kind === 'refused') return interval.reason as PointResult;
@@ -59,7 +54,10 @@ export function applyHistogram(
   return 'accepted';
 }
 
-/** Gives the cells what came since the last point, or the whole value, as `interval` says. */
+/**
+ * Gives the cells what came since the last point, which `hasGrown` has left in the increments, or the whole value, as
+ * `interval` says.
+ */
 function addIncrements(
   table: SeriesTable,
   row: number,
@@ -80,10 +78,10 @@ function addIncrements(
     cell.add(from, to, weight * count);
   }
   if (atOrBelow.length + histograms.length === 0) return;
-  fillIncrements(state, row, staging, point, set.increments, isDifference);
+  if (!isDifference) fillWhole(staging, point, set.increments);
   for (let index = 0; index < atOrBelow.length; index += 1) {
     const { cell, weight, threshold } = atOrBelow[index] as (typeof atOrBelow)[number];
-    cell.add(from, to, weight * countBelow(set, threshold));
+    cell.add(from, to, weight * sumOf(set.increments, set.bucketsBelow(threshold)));
   }
   if (histograms.length === 0) return;
   const sum = sumIncrement(state, row, staging, point, isDifference);
@@ -93,35 +91,16 @@ function addIncrements(
   }
 }
 
-function fillIncrements(
-  state: SeriesState,
-  row: number,
-  staging: Staging,
-  point: number,
-  increments: Float64Array,
-  isDifference: boolean,
-): void {
+function fillWhole(staging: Staging, point: number, increments: Float64Array): void {
   const { numbers } = staging;
-  const { buckets } = state;
-  const countsFrom = staging.countsFrom[point] as number;
-  const before = (state.bucketsFrom[row] as number) + 1;
-  if (staging.countsLength[point] === 0) {
-    increments[0] = (staging.count[point] as number) - (isDifference ? (state.value[row] as number) : 0);
-    return;
-  }
-  for (let index = 0; index < increments.length; index += 1) {
-    const was = isDifference ? (buckets[before + index] as number) : 0;
-    increments[index] = (numbers[countsFrom + index] as number) - was;
-  }
+  const from = staging.countsFrom[point] as number;
+  if (staging.countsLength[point] === 0) increments[0] = staging.count[point] as number;
+  else for (let index = 0; index < increments.length; index += 1) increments[index] = numbers[from + index] as number;
 }
 
-/** Counts in buckets whose upper bound is at or below the threshold. Bounds are inclusive. */
-function countBelow({ bounds, increments }: BoundsSet, threshold: number): number {
-  const limit = threshold * (1 + TOLERANCE);
+function sumOf(increments: Float64Array, buckets: number): number {
   let sum = 0;
-  for (let index = 0; index < bounds.length && (bounds[index] as number) <= limit; index += 1) {
-    sum += increments[index] as number;
-  }
+  for (let index = 0; index < buckets; index += 1) sum += increments[index] as number;
   return sum;
 }
 
@@ -139,17 +118,24 @@ function sumIncrement(
   return Number.isFinite(sum) ? sum : null;
 }
 
-function hasFallen(state: SeriesState, row: number, staging: Staging, point: number): boolean {
-  if ((staging.count[point] as number) < (state.value[row] as number)) return true;
+/** Writes what came since the last point of the same bounds; false when its count or any bucket fell. */
+function hasGrown(state: SeriesState, row: number, staging: Staging, point: number, increments: Float64Array): boolean {
+  const grown = (staging.count[point] as number) - (state.value[row] as number);
+  if (staging.countsLength[point] === 0) {
+    increments[0] = grown;
+    return grown >= 0;
+  }
   const { buckets } = state;
   const { numbers } = staging;
   const before = (state.bucketsFrom[row] as number) + 1;
   const from = staging.countsFrom[point] as number;
-  const length = staging.countsLength[point] as number;
-  for (let index = 0; index < length; index += 1) {
-    if ((numbers[from + index] as number) < (buckets[before + index] as number)) return true;
+  let least = grown;
+  for (let index = 0; index < increments.length; index += 1) {
+    const increment = (numbers[from + index] as number) - (buckets[before + index] as number);
+    increments[index] = increment;
+    if (increment < least) least = increment;
   }
-  return false;
+  return least >= 0;
 }
 
 function remember(state: SeriesState, row: number, staging: Staging, point: number): void {

@@ -1,3 +1,6 @@
+/** Bounds are matched as numbers; this much is rounding of units (0.3 s / 1e-3). */
+const TOLERANCE = 1e-12;
+
 /** A set of explicit bounds, shared by all series that have it. */
 export class BoundsSet {
   readonly id: number;
@@ -5,6 +8,8 @@ export class BoundsSet {
   /** Increments of one point, lent to cells: one more than bounds. */
   readonly increments: Float64Array;
   readonly #scaled = new Map<number, Float64Array>();
+  #threshold = Number.NaN;
+  #below = 0;
 
   constructor(id: number, bounds: Float64Array) {
     this.id = id;
@@ -12,8 +17,21 @@ export class BoundsSet {
     this.increments = new Float64Array(bounds.length + 1);
   }
 
+  /** How many buckets lie at or below a threshold in the bounds' own unit. Bounds are inclusive. */
+  bucketsBelow(threshold: number): number {
+    if (threshold === this.#threshold) return this.#below;
+    const { bounds } = this;
+    const limit = threshold * (1 + TOLERANCE);
+    let index = 0;
+    while (index < bounds.length && (bounds[index] as number) <= limit) index += 1;
+    this.#threshold = threshold;
+    this.#below = index;
+    return index;
+  }
+
   /** The bounds times `factor`, computed once. */
   scaledBy(factor: number): Float64Array {
+    if (factor === 1) return this.bounds;
     let scaled = this.#scaled.get(factor);
     if (scaled === undefined) {
       scaled = this.bounds.map((bound) => bound * factor);
@@ -36,9 +54,27 @@ const SETS_MAX = 65_536;
 export class BoundsTable {
   readonly #sets: BoundsSet[] = [];
   readonly #byText = new Map<string, BoundsSet>();
+  /** The bounds matched last in this request, by their place. */
+  #from = -1;
+  #length = 0;
+  #matched: BoundsSet | null = null;
 
-  get(id: number): BoundsSet {
-    return this.#sets[id] as BoundsSet;
+  /** To be called before the points of a request: places in its pool mean other bounds than those of the last one. */
+  begin(): void {
+    this.#from = -1;
+  }
+
+  /**
+   * The set of a point whose series last had the set `known` (-1 = none yet); null when there are too many sets. Points
+   * share the place of their bounds, so that most need no comparison.
+   */
+  match(numbers: Float64Array, from: number, length: number, known: number): BoundsSet | null {
+    if (from === this.#from && length === this.#length) return this.#matched;
+    const last = known < 0 ? null : (this.#sets[known] as BoundsSet);
+    this.#matched = last?.equals(numbers, from, length) === true ? last : this.find(numbers, from, length);
+    this.#from = from;
+    this.#length = length;
+    return this.#matched;
   }
 
   /** The set with these bounds; null when there are too many sets. */

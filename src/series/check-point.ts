@@ -56,14 +56,24 @@ function checkExplicit(staging: Staging, point: number): Refusal | null {
   if (countsLength === 0 && boundsLength === 0) return null;
   if (countsLength !== boundsLength + 1) return REJECTED.bucketsMismatch;
   if (countsLength > BUCKETS_MAX) return REJECTED.tooManyBuckets;
-  let last = Number.NEGATIVE_INFINITY;
-  for (let index = 0; index < boundsLength; index += 1) {
-    const bound = numbers[boundsFrom + index] as number;
-    if (!(bound > last)) return REJECTED.boundsNotIncreasing;
-    last = bound;
+  if (boundsFrom !== staging.orderedBounds && !isOrdered(staging, boundsFrom, boundsLength)) {
+    return REJECTED.boundsNotIncreasing;
   }
-  if (last === Number.POSITIVE_INFINITY) return REJECTED.boundsNotIncreasing;
   let sum = 0;
   for (let index = 0; index < countsLength; index += 1) sum += numbers[countsFrom + index] as number;
   return sum === count ? null : REJECTED.countMismatch;
+}
+
+/** Strictly increasing and without +Inf. What was found so is remembered, since points share their bounds. */
+function isOrdered(staging: Staging, from: number, length: number): boolean {
+  const { numbers } = staging;
+  let last = Number.NEGATIVE_INFINITY;
+  for (let index = 0; index < length; index += 1) {
+    const bound = numbers[from + index] as number;
+    if (!(bound > last)) return false;
+    last = bound;
+  }
+  if (last === Number.POSITIVE_INFINITY) return false;
+  if (length > 0) staging.orderedBounds = from;
+  return true;
 }

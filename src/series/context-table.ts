@@ -1,7 +1,8 @@
+import { equalBytes } from '../base/equal-bytes.ts';
 import type { Staging } from '../otlp/staging.ts';
 import { decodeAttributes, decodeScope } from './attribute-reader.ts';
 import type { Attributes, SeriesDescription } from './binding.ts';
-import { ByteArena, equalBytes, type HashRange, hashText } from './bytes.ts';
+import { ByteArena, type HashRange, hashText } from './bytes.ts';
 import { HashIndex } from './hash-index.ts';
 import { attributesKey, balancerOf, type Sender } from './identity.ts';
 import { ResourceState } from './resource-state.ts';

@@ -1,5 +1,6 @@
+import { equalBytes } from '../base/equal-bytes.ts';
 import type { Staging } from '../otlp/staging.ts';
-import { ByteArena, equalBytes, type HashRange } from './bytes.ts';
+import { ByteArena, type HashRange } from './bytes.ts';
 import { withRoom } from './columns.ts';
 import { HashIndex } from './hash-index.ts';
 

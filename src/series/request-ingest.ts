@@ -56,6 +56,7 @@ export class RequestIngest {
 
   apply(staging: Staging, source: Source, balancers: BalancerListener): void {
     this.#request += 1;
+    this.#table.bounds.begin();
     this.#findContexts(staging, source);
     this.#findMetrics(staging);
     const isRepeating = this.#findSeries(staging);
