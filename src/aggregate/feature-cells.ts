@@ -30,6 +30,7 @@ export class FeatureCounter implements FeatureSeries {
   add(from: EpochMs, to: EpochMs, amount: number): void {
     if (!Number.isFinite(amount)) return;
     if (amount !== 0 && this.ring.add(from, to, amount) === amount) return;
+    if (from >= this.#firstDataAt && to > this.#firstDataAt) return;
     const end = Math.ceil(to / STEP_MS) * STEP_MS;
     const start = from < to ? Math.floor(from / STEP_MS) * STEP_MS : end - STEP_MS;
     if (start < this.#firstDataAt) this.#firstDataAt = start;

@@ -85,6 +85,7 @@ export class SloGroup implements GroupView {
 
   /** Data over (from, to] begins with the step that holds its start. */
   noteData(from: number, to: number): void {
+    if (from >= this.#firstDataAt && to > this.#firstDataAt) return;
     const end = Math.ceil(to / STEP_MS) * STEP_MS;
     const start = from < to ? Math.floor(from / STEP_MS) * STEP_MS : end - STEP_MS;
     if (start < this.#firstDataAt) this.#firstDataAt = start;

@@ -26,19 +26,17 @@ export function spread(stepMs: number, from: number, to: number, amount: number,
   const sign = amount < 0 ? -1 : 1;
   const size = Math.abs(amount);
   const length = end - start;
-  const whole = Math.floor(size / length);
-  const rest = size - whole * length;
   const firstOverlap = first * stepMs - start;
-  const lastOverlap = end - (last - 1) * stepMs;
-  const firstRest = (rest * firstOverlap) % length;
   if (last - first === 1) {
-    // The two remainders add up to one event, or there are none: the last step gets it unless the first has the larger.
-    const ofFirst =
-      whole * firstOverlap + (rest * firstOverlap - firstRest) / length + (2 * firstRest > length ? 1 : 0);
+    const ofFirst = shareOfFirst(size, length, firstOverlap);
     tell(sink, first, first, sign * ofFirst);
     tell(sink, last, last, sign * (size - ofFirst));
     return;
   }
+  const whole = Math.floor(size / length);
+  const rest = size - whole * length;
+  const lastOverlap = end - (last - 1) * stepMs;
+  const firstRest = (rest * firstOverlap) % length;
   const innerRest = (rest * stepMs) % length;
   const lastRest = (rest * lastOverlap) % length;
   const firstShare = whole * firstOverlap + (rest * firstOverlap - firstRest) / length;
@@ -55,6 +53,23 @@ export function spread(stepMs: number, from: number, to: number, amount: number,
   tell(sink, first + 1, raised - 1, sign * innerShare);
   tell(sink, raised, last - 1, sign * (innerShare + 1));
   tell(sink, last, last, sign * (lastShare + lastExtra));
+}
+
+/**
+ * What the first of two steps gets of a whole `size` >= 0 over `length` ms, of which it covers `overlap`. The two
+ * remainders add up to one event, or there are none: the last step gets it unless the first has the larger.
+ */
+export function shareOfFirst(size: number, length: number, overlap: number): number {
+  const whole = Math.floor(size / length);
+  const product = (size - whole * length) * overlap;
+  let quotient = Math.floor(product / length);
+  let remainder = product - quotient * length;
+  // The division may have been rounded up to the next whole number; product and remainder are exact.
+  if (remainder < 0) {
+    quotient -= 1;
+    remainder += length;
+  }
+  return whole * overlap + quotient + (2 * remainder > length ? 1 : 0);
 }
 
 function tell(sink: RunSink, first: number, last: number, each: number): void {

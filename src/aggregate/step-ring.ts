@@ -1,6 +1,6 @@
 import { CountLevel, type LevelSpec, type LevelState } from './count-level.ts';
 import { planRange, type RangePlan } from './range-plan.ts';
-import { type RunSink, spread } from './spread.ts';
+import { type RunSink, shareOfFirst, spread } from './spread.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -56,8 +56,24 @@ export class StepRing implements RunSink {
   /** Adds a whole amount over (from, to] as `spread` does. Returns what was too old to keep, 0 normally. */
   add(from: number, to: number, amount: number): number {
     this.#lost = 0;
-    spread(this.#stepMs, from, to, amount, this);
+    if (!this.#addNewest(Math.floor(from), Math.floor(to), amount)) spread(this.#stepMs, from, to, amount, this);
     return this.#lost;
+  }
+
+  /** The usual case without detours: an amount that ends in the newest step and begins there or in the one before. */
+  #addNewest(from: number, to: number, amount: number): boolean {
+    const end = this.#newest * this.#stepMs;
+    const start = end - this.#stepMs;
+    if (!(to > start && to <= end)) return false;
+    if (from >= start) {
+      this.#pending += amount;
+      return true;
+    }
+    if (from < start - this.#stepMs) return false;
+    const first = shareOfFirst(Math.abs(amount), to - from, start - from) * (amount < 0 ? -1 : 1);
+    this.#previous += first;
+    this.#pending += amount - first;
+    return true;
   }
 
   addRun(first: number, last: number, each: number): void {
