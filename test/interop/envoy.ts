@@ -1,17 +1,16 @@
-import { once } from 'node:events';
-import { Agent, createServer, request, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BalancerView, IncidentDetailView, IncidentView, Page, SloView } from '../../src/model/views.ts';
 import { type Envoy, startEnvoy } from '../support/envoy.ts';
 import { eventually, type Hook, type LiveService, ServiceDirectory, startHook } from '../support/live-service.ts';
+import { type Load, startLoad } from '../support/load.ts';
 import { availabilitySlo } from '../support/replay-file.ts';
+import { compareRows, print, type Row } from '../support/rows.ts';
+import { type SmallHost, startHost } from '../support/small-host.ts';
 
 const CLUSTER = 'checkout';
 const IDENTITY = 'edge-envoy-1';
 const HOSTS = 5;
-/** Requests that are begun per second, and how many may be open at once. */
-const RATE = 100;
-const OPEN_MAX = 32;
+const REQUESTS_PER_SECOND = 100;
 const QUIET_MS = 30_000;
 const OUTAGE_MS_MAX = 120_000;
 const HEAL_MS_MAX = 240_000;
@@ -23,26 +22,29 @@ const TIERS = `policies:
       - { name: 6h,  severity: page, exhaustsWithin: 6h,  long: 60s,  short: 20s, minBurn: full, minBadEvents: 2 }
       - { name: 50h, severity: page, exhaustsWithin: 50h, long: 120s, short: 40s, minBurn: half, minBadEvents: 2 }
 `;
+/** Every answer of loopback is below a bound of Envoy's default buckets. */
+const LATENCY_SLO = `apiVersion: openslo/v1
+kind: SLO
+metadata:
+  name: checkout-latency
+  annotations: { slowburn/group-by: lb.upstream.cluster, slowburn/policy: workbook }
+spec:
+  service: checkout
+  indicator:
+    metadata: { name: checkout-latency }
+    spec:
+      ratioMetric:
+        counter: true
+        good:  { metricSource: { type: slowburn, spec: { metric: lb.stage.backend.duration, threshold: 10 } } }
+        total: { metricSource: { type: slowburn, spec: { metric: lb.stage.backend.duration } } }
+  timeWindow: [{ duration: 30d, isRolling: true }]
+  budgetingMethod: Occurrences
+  objectives: [{ target: 0.99 }]
+`;
 const CORRELATION = 'settings: { resolveHold: 20s }\n';
 const DETECTORS = `HostEjections: { roundsWithin: 1m }
 UpstreamErrors: { holdFor: 1m }
 `;
-
-interface Host {
-  readonly server: Server;
-  readonly port: number;
-  broken: boolean;
-  /** Answers given: the third witness, beside Envoy's counters and ours. */
-  good: number;
-  bad: number;
-}
-
-/** One line of the table that is printed at the end. */
-interface Row {
-  readonly what: string;
-  readonly expected: number | string;
-  readonly found: number | string;
-}
 
 /**
  * A real Envoy in front of five small hosts pushes OTLP/gRPC to the service while two hosts fail fast and heal again.
@@ -55,10 +57,11 @@ export async function run(): Promise<boolean> {
     const hook = await startHook();
     cleanup.push(() => hook.close());
     const hosts = await Promise.all(Array.from({ length: HOSTS }, startHost));
-    for (const { server } of hosts) cleanup.push(async () => closeServer(server));
+    for (const host of hosts) cleanup.push(() => host.close());
     const directory = new ServiceDirectory({
       rules: {
         'slos/checkout.yaml': availabilitySlo('quick').replaceAll('downstream', 'upstream'),
+        'slos/latency.yaml': LATENCY_SLO,
         'tiers.yaml': TIERS,
         'correlation.yaml': CORRELATION,
         'detectors.yaml': DETECTORS,
@@ -68,15 +71,23 @@ export async function run(): Promise<boolean> {
     cleanup.push(async () => directory.remove());
     const service = await directory.start();
     cleanup.push(() => service.stop());
-    const envoy = await startEnvoy({
-      cluster: CLUSTER,
-      hostPorts: hosts.map(({ port }) => port),
-      otlpGrpcPort: service.ports.otlpGrpc,
-      identity: IDENTITY,
-    });
-    cleanup.push(() => envoy.stop());
-    print(`Envoy ${envoy.version}, ${HOSTS} hosts, ${RATE} requests a second`);
-    return await rehearse({ hook, hosts, service, envoy });
+    const start = async (): Promise<Envoy> => {
+      const envoy = await startEnvoy({
+        cluster: CLUSTER,
+        hostPorts: hosts.map(({ port }) => port),
+        otlpGrpcPort: service.ports.otlpGrpc,
+        identity: IDENTITY,
+      });
+      cleanup.push(() => envoy.stop());
+      return envoy;
+    };
+    const envoy = await start();
+    print(`Envoy ${envoy.version}, ${HOSTS} hosts, ${REQUESTS_PER_SECOND} requests a second`);
+    const rows = await rehearse({ hook, hosts, service, envoy });
+    await envoy.stop();
+    print('Envoy is started again');
+    rows.push(...(await afterRestart({ hook, hosts, service, envoy: await start() }, countsOf(rows))));
+    return compareRows(rows);
   } finally {
     for (const step of cleanup.reverse()) await step();
   }
@@ -84,14 +95,14 @@ export async function run(): Promise<boolean> {
 
 interface Stage {
   readonly hook: Hook;
-  readonly hosts: readonly Host[];
+  readonly hosts: readonly SmallHost[];
   readonly service: LiveService;
   readonly envoy: Envoy;
 }
 
-async function rehearse(stage: Stage): Promise<boolean> {
+async function rehearse(stage: Stage): Promise<Row[]> {
   const { hosts, service, envoy, hook } = stage;
-  const load = startLoad(envoy.listenerPort);
+  const load = startLoad(envoy.listenerPort, REQUESTS_PER_SECOND);
   const rows: Row[] = [];
   try {
     await sleep(QUIET_MS);
@@ -118,7 +129,39 @@ async function rehearse(stage: Stage): Promise<boolean> {
   // Two flushes and a tick: what was answered last is counted, and a second message would have come.
   await sleep(15_000);
   rows.push(...(await endRows(stage, load)));
-  return compare(rows);
+  return rows;
+}
+
+interface Counts {
+  readonly total: number;
+  readonly bad: number;
+}
+const NONE: Counts = { total: 0, bad: 0 };
+const TOTAL = 'requests: Envoy and slowburn';
+const BAD = 'errors: Envoy and slowburn';
+
+/** What the first Envoy has counted, which its successor does not know. */
+function countsOf(rows: readonly Row[]): Counts {
+  const expected = (what: string): number => Number(rows.find((row) => row.what === what)?.expected);
+  return { total: expected(TOTAL), bad: expected(BAD) };
+}
+
+/** A second life under the same name: its counters begin at 0, ours go on. */
+async function afterRestart(stage: Stage, before: Counts): Promise<readonly Row[]> {
+  const ledger = stage.hosts.map(({ good, bad }) => good + bad).reduce((sum, count) => sum + count, 0);
+  // The exporter is up before the load.
+  await sleep(3000);
+  const [host] = stage.hosts;
+  const load = startLoad(stage.envoy.listenerPort, REQUESTS_PER_SECOND);
+  await sleep(2000);
+  if (host !== undefined) host.broken = true;
+  await sleep(200);
+  if (host !== undefined) host.broken = false;
+  await sleep(5000);
+  await load.stop();
+  await sleep(15_000);
+  const rows = await counterRows(stage, load, before, ledger);
+  return rows.map((row) => ({ ...row, what: `${row.what}, after a restart` }));
 }
 
 const incidents = async (service: LiveService): Promise<readonly IncidentView[]> =>
@@ -172,30 +215,38 @@ async function endRows({ service, envoy, hook, hosts }: Stage, load: Load): Prom
     { what: 'messages resolved', expected: 1, found: count('resolved') },
     { what: 'other messages', expected: '', found: others.join(', ') },
     { what: 'incidents', expected: 1, found: (await incidents(service)).length },
-    ...(await counterRows({ service, envoy, hosts }, load)),
+    ...(await counterRows({ service, envoy, hosts }, load, NONE, 0)),
     ...(await fleetRows(service)),
   ];
 }
 
-/** The generator, Envoy's admin interface and the SLO, side by side. */
-async function counterRows({ service, envoy, hosts }: Omit<Stage, 'hook'>, load: Load): Promise<readonly Row[]> {
+/**
+ * The generator, Envoy's admin interface and the SLOs, side by side. `before` and `answered` are what an earlier Envoy
+ * and the hosts had counted when this one began.
+ */
+async function counterRows(
+  { service, envoy, hosts }: Omit<Stage, 'hook'>,
+  load: Load,
+  before: Counts,
+  answered: number,
+): Promise<readonly Row[]> {
   const stats = await envoy.stats(`^cluster\\.${CLUSTER}\\.upstream_rq_[1-5]xx$`);
   const total = [...stats.values()].reduce((sum, value) => sum + value, 0);
   const bad = stats.get(`cluster.${CLUSTER}.upstream_rq_5xx`) ?? 0;
   const { groups } = await service.json<SloView>('/api/v1/slos/checkout-availability');
   const group = groups.find(({ labels }) => labels['lb.upstream.cluster'] === CLUSTER);
+  const latency = await service.json<SloView>('/api/v1/slos/checkout-latency');
+  const byHosts = hosts.reduce((sum, host) => sum + host.good + host.bad, 0) - answered;
+  const all: Counts = { total: before.total + total, bad: before.bad + bad };
   return [
     { what: 'groups', expected: 1, found: groups.length },
     { what: 'requests: generator and Envoy', expected: load.good + load.bad, found: total },
-    {
-      what: 'requests: hosts and Envoy',
-      expected: hosts.reduce((sum, host) => sum + host.good + host.bad, 0),
-      found: total,
-    },
-    { what: 'requests: Envoy and slowburn', expected: total, found: group?.total ?? 0 },
+    { what: 'requests: hosts and Envoy', expected: byHosts, found: total },
+    { what: TOTAL, expected: all.total, found: group?.total ?? 0 },
+    { what: 'durations: Envoy and slowburn', expected: all.total, found: latency.groups[0]?.total ?? 0 },
     { what: 'errors: generator and Envoy', expected: load.bad, found: bad },
-    { what: 'errors: Envoy and slowburn', expected: bad, found: group?.bad ?? 0 },
-    { what: 'good: Envoy and slowburn', expected: total - bad, found: group?.good ?? 0 },
+    { what: BAD, expected: all.bad, found: group?.bad ?? 0 },
+    { what: 'good: Envoy and slowburn', expected: all.total - all.bad, found: group?.good ?? 0 },
   ];
 }
 
@@ -203,81 +254,4 @@ async function fleetRows(service: LiveService): Promise<readonly Row[]> {
   const { items } = await service.json<Page<BalancerView>>('/api/v1/fleet');
   const balancers = items.map(({ id, flavor, clusters }) => `${id} (${flavor}: ${clusters.join(', ')})`);
   return [{ what: 'the fleet', expected: `${IDENTITY} (envoy: ${CLUSTER})`, found: balancers.join('; ') }];
-}
-
-function compare(rows: readonly Row[]): boolean {
-  const width = Math.max(...rows.map(({ what }) => what.length));
-  let matched = true;
-  for (const { what, expected, found } of rows) {
-    const same = expected === found;
-    if (!same) matched = false;
-    print(`${same ? 'same ' : 'OTHER'} ${what.padEnd(width)} ${expected} ${found}`);
-  }
-  return matched;
-}
-
-async function startHost(): Promise<Host> {
-  const server = createServer((_request, response) => {
-    if (host.broken) host.bad += 1;
-    else host.good += 1;
-    response.writeHead(host.broken ? 503 : 200).end(host.broken ? 'out of order' : 'ok');
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  const host: Host = { server, port, broken: false, good: 0, bad: 0 };
-  return host;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
-}
-
-interface Load {
-  readonly good: number;
-  readonly bad: number;
-  /** Ends the load and waits for what is open. */
-  stop(): Promise<void>;
-}
-
-/** Sends at a steady pace, never more than `OPEN_MAX` at once, and keeps a ledger of the answers. */
-function startLoad(port: number): Load {
-  const agent = new Agent({ keepAlive: true, maxSockets: OPEN_MAX });
-  const ledger = { good: 0, bad: 0 };
-  const open = new Set<Promise<void>>();
-  const ask = async (): Promise<void> => {
-    const sent = request({ host: '127.0.0.1', port, path: '/', agent });
-    sent.end();
-    const [answer] = await once(sent, 'response');
-    answer.resume();
-    await once(answer, 'end');
-    if (answer.statusCode < 500) ledger.good += 1;
-    else ledger.bad += 1;
-  };
-  const timer = setInterval(() => {
-    if (open.size >= OPEN_MAX) return;
-    const asking = ask().finally(() => open.delete(asking));
-    open.add(asking);
-    // Seen again in stop(), which fails with it.
-    asking.catch(() => undefined);
-  }, 1000 / RATE);
-  return {
-    get good() {
-      return ledger.good;
-    },
-    get bad() {
-      return ledger.bad;
-    },
-    async stop() {
-      clearInterval(timer);
-      await Promise.all(open);
-      agent.destroy();
-    },
-  };
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

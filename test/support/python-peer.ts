@@ -9,7 +9,10 @@ import { join } from 'node:path';
 export interface PythonPeer {
   readonly package: string;
   readonly version: string;
-  /** Path of the executable below site-packages. Not the script in bin, which only starts it and keeps its signals. */
+  /**
+   * Path of the executable in the environment or below its site-packages. Not a script that only starts it and keeps its
+   * signals.
+   */
   readonly binary: string;
   /** Environment variable that names a binary to use instead. */
   readonly override: string;
@@ -53,7 +56,8 @@ export async function pythonPeer(peer: PythonPeer): Promise<string> {
 function findBinary(home: string, binary: string): string | undefined {
   const library = join(home, 'lib');
   const pythons = existsSync(library) ? readdirSync(library) : [];
-  return pythons.map((python) => join(library, python, 'site-packages', binary)).find((path) => existsSync(path));
+  const places = [home, ...pythons.map((python) => join(library, python, 'site-packages'))];
+  return places.map((place) => join(place, binary)).find((path) => existsSync(path));
 }
 
 async function call(command: string, args: readonly string[]): Promise<void> {
