@@ -3,6 +3,7 @@ import { createApiServer } from '../api/server.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Address, Rules, ServiceConfig } from '../config/config.ts';
 import { runbookUrl } from '../correlate/runbook-link.ts';
+import { watchdogOf } from '../detect/watchdog.ts';
 import type { Receiver } from '../model/receiver.ts';
 import { createSender } from '../notify/sender.ts';
 import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
@@ -18,6 +19,7 @@ import { registerPages, runbookPage } from '../ui/register.ts';
 import { createCommands } from './commands.ts';
 import { createEngine } from './engine.ts';
 import { createHealth } from './health.ts';
+import { startHeartbeats } from './heartbeat.ts';
 import { createIngest } from './ingest.ts';
 import { createQueries } from './queries.ts';
 import { createSnapshots } from './snapshots.ts';
@@ -112,6 +114,16 @@ export async function createApp(options: AppOptions): Promise<App> {
       onError: (error) => logger.error({ err: error }, 'the outbox could not be read or written; it is tried again'),
     });
     onStop.push(() => sender.stop());
+    const heartbeats = startHeartbeats({
+      settings: watchdogOf(options.rules.detectors),
+      notifiers,
+      clock,
+      baseUrl,
+      writable: () => store.writable() && log.writable() && engine.evaluator.uncommitted() === 0,
+      onAttempt: (receiver, result) => metrics.notification(receiver, result),
+      onError: (error) => logger.error({ err: error }, 'a heartbeat failed in a way that is a bug'),
+    });
+    onStop.push(() => heartbeats?.stop());
     const loop = createTickLoop({
       clock,
       logger,
@@ -119,6 +131,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       snapshots,
       metrics,
       wakeSender: () => sender.wake(),
+      onEvaluated: (at) => void heartbeats?.evaluated(at),
     });
     onStop.push(() => loop.stop());
 

@@ -2,8 +2,10 @@ import { type Aggregate, createAggregate } from '../aggregate/cells.ts';
 import { type BurnEngine, createBurnEngine } from '../burn/engine.ts';
 import type { Rules } from '../config/config.ts';
 import { createCorrelator } from '../correlate/correlate.ts';
+import { effectiveRoutes } from '../correlate/route.ts';
 import { runbookUrl } from '../correlate/runbook-link.ts';
 import { createDetectionEngine } from '../detect/registry.ts';
+import { watchdogOf } from '../detect/watchdog.ts';
 import type { Receiver } from '../model/receiver.ts';
 import type { Notifier } from '../notify/notifier.ts';
 import { toOutboxEntries } from '../notify/outbox.ts';
@@ -34,6 +36,7 @@ export interface EngineOptions {
 /** Wires the pure parts in the order in which a data point travels. */
 export function createEngine(options: EngineOptions): Engine {
   const { rules, store } = options;
+  const routes = effectiveRoutes(rules.routes, options.receivers, watchdogOf(rules.detectors)?.receiver ?? null);
   const aggregate = createAggregate();
   aggregate.replaceSlos(rules.slos);
   const series = createSeriesIngest({
@@ -50,7 +53,7 @@ export function createEngine(options: EngineOptions): Engine {
     store,
     toOutbox: (notifications) =>
       toOutboxEntries(notifications, {
-        routes: rules.routes,
+        routes,
         receivers: options.receivers,
         notifiers: options.notifiers,
         sent: (incident) => store.sends(incident),

@@ -25,6 +25,8 @@ export function createTickLoop(deps: {
   snapshots: Snapshots;
   metrics: TickMetrics;
   wakeSender: () => void;
+  /** Called after each evaluation that was committed, with its time. */
+  onEvaluated: (at: EpochMs) => void;
 }): TickLoop {
   let last = deps.clock.now();
 
@@ -34,6 +36,7 @@ export function createTickLoop(deps: {
     try {
       logOutcome(deps.logger, deps.evaluator.tick(now));
       deps.wakeSender();
+      deps.onEvaluated(now);
       deps.snapshots.saveIfDue(now);
     } catch (error) {
       failed = true;

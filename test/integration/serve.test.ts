@@ -124,6 +124,36 @@ describe('a burn over real sockets', () => {
   });
 });
 
+describe('the heartbeat of serve', () => {
+  test('arrives at the receiver that Watchdog names, is counted, and is no incident', async () => {
+    const [watch, oncall] = [await startHook(), await startHook()];
+    hooks.push(watch, oncall);
+    const receivers = [
+      `{ name: watch, type: webhook, url: "${watch.url}" }`,
+      `{ name: oncall, type: webhook, url: "${oncall.url}" }`,
+    ];
+    const detectors = 'Watchdog: { receiver: watch, every: 10s }\n';
+    const directory = newDirectory(
+      { ...RULES, 'detectors.yaml': detectors },
+      `receivers:\n${receivers.map((receiver) => `  - ${receiver}\n`).join('')}`,
+    );
+    const service = await start(directory);
+    await eventually('two heartbeats', 35_000, async () => watch.bodies[1]);
+    const [first, second] = watch.bodies;
+    assert.deepEqual(
+      [first?.['reason'], first?.['severity'], first?.['seq'], second?.['seq']],
+      ['heartbeat', null, 1, 2],
+    );
+    const { runbook, dashboard } = (first ?? {})['links'] as { runbook: string; dashboard: string };
+    for (const link of [runbook, dashboard]) assert.equal((await fetch(link)).status, 200, link);
+    const metrics = await (await fetch(service.url('/metrics'))).text();
+    assert.match(metrics, /slowburn_notifications_total\{receiver="watch",result="delivered"\} [12]/);
+    assert.deepEqual((await service.json<Page<AlertView>>('/api/v1/alerts')).items, []);
+    assert.deepEqual(await openIncidents(service), []);
+    assert.deepEqual(oncall.bodies, []);
+  });
+});
+
 describe('a wrong SLO file', () => {
   const WRONG = availabilitySlo('quick').replace('target: 0.999', 'target: 100');
 
