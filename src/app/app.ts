@@ -22,6 +22,7 @@ import { createHealth } from './health.ts';
 import { startHeartbeats } from './heartbeat.ts';
 import { createIngest } from './ingest.ts';
 import { createQueries } from './queries.ts';
+import { readRunbook } from './runbooks.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTickLoop } from './tick-loop.ts';
 
@@ -83,7 +84,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     const baseUrl = (): string => config.externalUrl ?? `http://${urlHost(httpAddress.host)}:${httpAddress.port}`;
     const receivers = allReceivers(config.receivers, options.rules.receivers);
     const notifiers = new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)]));
-    const engine = createEngine({ rules: options.rules, receivers, notifiers, store, baseUrl });
+    const engine = createEngine({
+      rules: options.rules,
+      receivers,
+      notifiers,
+      store,
+      baseUrl,
+      runbook: (name) => readRunbook(config.runbooksDir, name),
+    });
     const ingest = createIngest({ series: engine.series, log, clock });
     const snapshots = createSnapshots({ directory: directory.snapshotDirectory, engine, ingest, log, logger });
     const recovered = snapshots.recover();
