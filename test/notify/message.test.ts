@@ -41,7 +41,7 @@ describe('the text of a page', () => {
       'PAGE checkout-availability in checkout, zone a: budget gone in 31 h (27 to 36 h), tier 50h. ' +
         'Errors 2.1 % for 42 min, 2.0 % of the month spent. HostEjections happens. 20 of 1000 requests failed. ' +
         'Touches cluster checkout, zones a and b, host 10.0.3.7, 2 SLO groups. ' +
-        'First step: Which hosts, how often, why (runbook HostEjections, step 1). Incident 1, 3 alerts.',
+        'First step: which hosts, how often, why (runbook HostEjections, step 1). Incident 1, 3 alerts.',
     );
   });
 

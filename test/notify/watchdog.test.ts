@@ -96,7 +96,7 @@ describe('the heartbeat over a real socket', () => {
       reason: 'heartbeat',
       severity: null,
       text:
-        'HEARTBEAT slowburn runs since 2027-01-15T08:00:00.000Z, evaluated everything at 2027-01-15T08:01:10.000Z and ' +
+        'HEARTBEAT slowburn runs since 2027-01-15 08:00:00 UTC, evaluated everything at 2027-01-15 08:01:10 UTC and ' +
         'can write its store. The next one is due in 60 s: when it stays away, nobody is paged for anything.',
       heartbeat: {
         startedAt: '2027-01-15T08:00:00.000Z',

@@ -32,9 +32,13 @@ export function toHeartbeatMessage(
     reason: 'heartbeat',
     severity: null,
     text:
-      `HEARTBEAT slowburn runs since ${startedAt}, evaluated everything at ${evaluatedAt} and can write its store. ` +
+      `HEARTBEAT slowburn runs since ${toSeconds(startedAt)}, evaluated everything at ${toSeconds(evaluatedAt)} and can ` +
+      `write its store. ` +
       `The next one is due in ${durationText(beat.every)}: when it stays away, nobody is paged for anything.`,
     heartbeat: { startedAt, evaluatedAt, storeWritable: true, everySeconds: beat.every / 1000 },
     links,
   });
 }
+
+/** An instant as people read it: `2026-03-01 02:07:00 UTC`. */
+const toSeconds = (instant: string): string => `${instant.slice(0, 19).replace('T', ' ')} UTC`;

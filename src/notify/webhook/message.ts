@@ -119,7 +119,7 @@ export function textOf(notification: Notification, { step }: Pick<MessageContext
   sentences.push(
     step === null
       ? `First step: open runbook ${incident.runbook}.`
-      : `First step: ${step.text} (runbook ${incident.runbook}, step 1).`,
+      : `First step: ${uncapitalised(step.text)} (runbook ${incident.runbook}, step 1).`,
   );
   sentences.push(incidentText(incident));
   return sentences.join(' ');
@@ -146,6 +146,10 @@ function resolvedText({ incident, at, why }: Notification): string {
 function incidentText({ id, members }: Incident): string {
   return `Incident ${id}, ${members.length} alert${members.length === 1 ? '' : 's'}.`;
 }
+
+/** Where the first word is an ordinary one. */
+const uncapitalised = (text: string): string =>
+  /^[A-Z][a-z]* /.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
