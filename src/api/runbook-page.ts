@@ -1,4 +1,5 @@
 import { Marked, type Tokens } from 'marked';
+import { stepId } from '../model/runbook-step.ts';
 
 /** A runbook, ready to be framed. `body` is markup made here from the Markdown; the first heading became `title`. */
 export interface RunbookPage {
@@ -18,17 +19,32 @@ const escapeText = (text: string): string => text.replace(/[&<>"']/g, (character
 
 /**
  * Renders a runbook. Markup inside the Markdown is shown, not obeyed; links that are neither http(s), mailto nor
- * relative lose their target; `[X](Other.md)` leads to the page of that runbook. Headings get the ids that links to a
- * step use.
+ * relative lose their target; `[X](Other.md)` leads to the page of that runbook. Headings get the ids that links
+ * use, and so do the steps of the first numbered list below each: `diagnosis-step-1`.
  */
 export function renderRunbook(name: string, markdown: string): RunbookPage {
   const marked = new Marked({ gfm: true });
   const ids = new Map<string, number>();
+  /** Id of the heading above; null before the first and once its steps have theirs. */
+  let above: string | null = null;
   marked.use({
     renderer: {
       html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeText(text),
       heading({ tokens, depth, text }: Tokens.Heading) {
-        return `<h${depth} id="${headingId(text, ids)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        const id = headingId(text, ids);
+        above = id;
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      list({ ordered, start, items }: Tokens.List) {
+        const heading = ordered ? above : null;
+        if (ordered) above = null;
+        const steps = items.map((item, index) => {
+          const text = this.listitem(item);
+          return heading === null ? text : text.replace('<li>', `<li id="${stepId(heading, index + 1)}">`);
+        });
+        const from = ordered && start !== '' && start !== 1 ? ` start="${start}"` : '';
+        const tag = ordered ? 'ol' : 'ul';
+        return `<${tag}${from}>\n${steps.join('')}</${tag}>\n`;
       },
       link({ href, tokens }: Tokens.Link) {
         const inner = this.parser.parseInline(tokens);

@@ -3,6 +3,7 @@ import { createApiServer } from '../api/server.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Address, Rules, ServiceConfig } from '../config/config.ts';
 import { runbookUrl } from '../correlate/runbook-link.ts';
+import { watchdogOf } from '../detect/watchdog.ts';
 import type { Receiver } from '../model/receiver.ts';
 import { createSender } from '../notify/sender.ts';
 import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
@@ -18,8 +19,10 @@ import { registerPages, runbookPage } from '../ui/register.ts';
 import { createCommands } from './commands.ts';
 import { createEngine } from './engine.ts';
 import { createHealth } from './health.ts';
+import { startHeartbeats } from './heartbeat.ts';
 import { createIngest } from './ingest.ts';
 import { createQueries } from './queries.ts';
+import { readRunbook } from './runbooks.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTickLoop } from './tick-loop.ts';
 import { type CreateTicker, createTicker } from './ticker.ts';
@@ -84,7 +87,14 @@ export async function createApp(options: AppOptions): Promise<App> {
     const baseUrl = (): string => config.externalUrl ?? `http://${urlHost(httpAddress.host)}:${httpAddress.port}`;
     const receivers = allReceivers(config.receivers, options.rules.receivers);
     const notifiers = new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)]));
-    const engine = createEngine({ rules: options.rules, receivers, notifiers, store, baseUrl });
+    const engine = createEngine({
+      rules: options.rules,
+      receivers,
+      notifiers,
+      store,
+      baseUrl,
+      runbook: (name) => readRunbook(config.runbooksDir, name),
+    });
     const ingest = createIngest({ series: engine.series, log, clock });
     const snapshots = createSnapshots({ directory: directory.snapshotDirectory, engine, ingest, log, logger });
     const recovered = snapshots.recover();
@@ -115,6 +125,16 @@ export async function createApp(options: AppOptions): Promise<App> {
       onError: (error) => logger.error({ err: error }, 'the outbox could not be read or written; it is tried again'),
     });
     onStop.push(() => sender.stop());
+    const heartbeats = startHeartbeats({
+      settings: watchdogOf(options.rules.detectors),
+      notifiers,
+      clock,
+      baseUrl,
+      writable: () => store.writable() && log.writable() && engine.evaluator.uncommitted() === 0,
+      onAttempt: (receiver, result) => metrics.notification(receiver, result),
+      onError: (error) => logger.error({ err: error }, 'a heartbeat failed in a way that is a bug'),
+    });
+    onStop.push(() => heartbeats?.stop());
     const loop = createTickLoop({
       clock,
       logger,
@@ -123,6 +143,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       metrics,
       wakeSender: () => sender.wake(),
       createTicker: options.createTicker ?? createTicker,
+      onEvaluated: (at) => void heartbeats?.evaluated(at),
     });
     onStop.push(() => loop.stop());
 

@@ -2,9 +2,12 @@ import { type Aggregate, createAggregate } from '../aggregate/cells.ts';
 import { type BurnEngine, createBurnEngine } from '../burn/engine.ts';
 import type { Rules } from '../config/config.ts';
 import { createCorrelator } from '../correlate/correlate.ts';
-import { runbookUrl } from '../correlate/runbook-link.ts';
+import { effectiveRoutes } from '../correlate/route.ts';
 import { createDetectionEngine } from '../detect/registry.ts';
+import { watchdogOf } from '../detect/watchdog.ts';
 import type { Receiver } from '../model/receiver.ts';
+import { firstStep } from '../model/runbook-step.ts';
+import { messageLinks } from '../notify/links.ts';
 import type { Notifier } from '../notify/notifier.ts';
 import { toOutboxEntries } from '../notify/outbox.ts';
 import { createBinder } from '../series/bind.ts';
@@ -29,11 +32,14 @@ export interface EngineOptions {
   readonly store: IncidentStore;
   /** Base of the links in messages, without a trailing slash. A function: the port may be known late. */
   readonly baseUrl: () => string;
+  /** The Markdown of a runbook of ours; null for any other. */
+  readonly runbook: (name: string) => string | null;
 }
 
 /** Wires the pure parts in the order in which a data point travels. */
 export function createEngine(options: EngineOptions): Engine {
   const { rules, store } = options;
+  const routes = effectiveRoutes(rules.routes, options.receivers, watchdogOf(rules.detectors)?.receiver ?? null);
   const aggregate = createAggregate();
   aggregate.replaceSlos(rules.slos);
   const series = createSeriesIngest({
@@ -50,14 +56,15 @@ export function createEngine(options: EngineOptions): Engine {
     store,
     toOutbox: (notifications) =>
       toOutboxEntries(notifications, {
-        routes: rules.routes,
+        routes,
         receivers: options.receivers,
         notifiers: options.notifiers,
         sent: (incident) => store.sends(incident),
-        links: (incident) => ({
-          incident: `${options.baseUrl()}/incidents/${incident.id}`,
-          runbook: runbookUrl(incident.runbook, options.baseUrl()),
-        }),
+        context(incident) {
+          const markdown = options.runbook(incident.runbook);
+          const step = markdown === null ? null : firstStep(markdown);
+          return { links: messageLinks(incident, step, options.baseUrl()), step };
+        },
       }),
   });
   return {

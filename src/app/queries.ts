@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { FeatureView } from '../aggregate/features.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatInstant } from '../base/instant.ts';
@@ -9,6 +7,7 @@ import type { Health, Queries } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 import type { IncidentStore } from '../store/store.ts';
 import type { Evaluator } from './evaluate.ts';
+import { readRunbook, runbookNames } from './runbooks.ts';
 import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
 
 export interface QueriesDeps {
@@ -62,10 +61,7 @@ export function createQueries(deps: QueriesDeps): Queries {
     },
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     health: deps.health,
-    runbook(name) {
-      if (!/^[A-Za-z0-9_-]+$/.test(name) || !runbookNames(deps.runbooksDir).includes(name)) return null;
-      return readFileSync(join(deps.runbooksDir, `${name}.md`), 'utf8');
-    },
+    runbook: (name) => readRunbook(deps.runbooksDir, name),
     runbookNames: () => runbookNames(deps.runbooksDir),
     now: () => formatInstant(deps.clock.now()),
   };
@@ -73,8 +69,3 @@ export function createQueries(deps: QueriesDeps): Queries {
 
 const activeIncidents = (store: IncidentStore): readonly Incident[] =>
   store.listIncidents({ states: ['open', 'acknowledged'], before: null, limit: 1000 });
-
-function runbookNames(directory: string): readonly string[] {
-  const files = readdirSync(directory).filter((file) => /^[A-Za-z0-9_-]+\.md$/.test(file) && file !== 'README.md');
-  return files.map((file) => file.slice(0, -'.md'.length)).sort();
-}

@@ -52,6 +52,7 @@ export function createReplay(rules: Rules, write: (line: string) => void): Repla
     notifiers: new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)])),
     store,
     baseUrl: () => BASE_URL,
+    runbook: () => null,
   });
   const foreign = createForeignAlerts(rules.correlation);
   return new ReplayRun(engine, foreign, createOutcomeWriter(write), write);

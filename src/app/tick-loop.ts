@@ -26,6 +26,8 @@ export function createTickLoop(deps: {
   metrics: TickMetrics;
   wakeSender: () => void;
   createTicker: CreateTicker;
+  /** Called after each evaluation that was committed, with its time. */
+  onEvaluated: (at: EpochMs) => void;
 }): TickLoop {
   let last = deps.clock.now();
 
@@ -35,6 +37,7 @@ export function createTickLoop(deps: {
     try {
       logOutcome(deps.logger, deps.evaluator.tick(now));
       deps.wakeSender();
+      deps.onEvaluated(now);
       deps.snapshots.saveIfDue(now);
     } catch (error) {
       failed = true;

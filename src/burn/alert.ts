@@ -1,5 +1,5 @@
 import { formatDuration } from '../base/duration.ts';
-import { epochMs, HOUR, ms, ratio } from '../base/units.ts';
+import { type EpochMs, epochMs, HOUR, ms, ratio } from '../base/units.ts';
 import { type Alert, alertKey, type Evidence, type Exhaustion, type Place } from '../model/alert.ts';
 import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
@@ -21,6 +21,8 @@ export interface BurnAlertInput {
   readonly windows: GroupWindows;
   readonly budget: BudgetRatio;
   readonly exhaustion: Exhaustion;
+  /** When the burn set in. */
+  readonly onset: EpochMs;
 }
 
 /** The highest of the tiers that hold; null when none does. */
@@ -31,13 +33,15 @@ export function leadingTier(slo: Slo, state: GroupAlertState): Tier | null {
 
 /** The alert of a firing group, with its figures of this tick. */
 export function toBurnAlert(input: BurnAlertInput): Alert {
-  const { key, state, windows, budget, exhaustion } = input;
+  const { key, state, windows, budget, exhaustion, onset } = input;
   const { slo, labels } = windows.group;
   const tier = leadingTier(slo, state);
   const long = windows.read(tier?.long ?? HOUR);
   const share = errorRatio(long);
   const remaining = budgetRemaining(windows.slo, budget);
-  const spent = spentSince(input);
+  const spent = spentFrom(state.since, input);
+  const spentInAll = spentFrom(onset, input);
+  const { indicator, window } = slo;
   return {
     key,
     name: ALERT.errorBudgetBurn,
@@ -56,6 +60,10 @@ export function toBurnAlert(input: BurnAlertInput): Alert {
       budgetRemaining: remaining === null ? null : ratio(remaining),
       errorRatio: share === null ? null : ratio(share),
       spentSince: spent === null ? null : ratio(spent),
+      burningSince: onset,
+      spent: spentInAll === null ? null : ratio(spentInAll),
+      window: window.text,
+      slowerThan: indicator.kind === 'latency' ? ms(indicator.threshold * 1000) : null,
     },
   };
 }
@@ -98,12 +106,12 @@ function summaryOf({ indicator }: Slo, share: number | null, exhaustion: Exhaust
   return `${what}; ${exhaustionText(exhaustion)}.`;
 }
 
-/** Share of the whole budget that bad events since the alert began have used, what came past the watermark included. */
-function spentSince({ state, windows, budget }: BurnAlertInput): number | null {
+/** Share of the whole budget that bad events from `from` on have used, what came past the watermark included. */
+function spentFrom(from: EpochMs, { windows, budget }: BurnAlertInput): number | null {
   const { group, to, slo } = windows;
   if (slo.total === 0) return null;
   const end = Math.max(to, group.lastEventAt ?? to);
-  const start = Math.max(state.since, to - group.slo.window.length);
+  const start = Math.max(from, to - group.slo.window.length);
   if (start >= end) return 0;
   const { bad, inconsistent } = group.range(epochMs(start), epochMs(end));
   return inconsistent ? null : bad / (budget.value * paddedTotal(slo));

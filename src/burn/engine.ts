@@ -1,14 +1,15 @@
 import type { GroupView, SloCells } from '../aggregate/view.ts';
 import { formatDuration } from '../base/duration.ts';
-import { DAY, type EpochMs, HOUR, MINUTE, type Ms, ms } from '../base/units.ts';
+import { DAY, type EpochMs, epochMs, HOUR, MINUTE, type Ms, ms } from '../base/units.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
 import { labelsKey } from '../model/labels.ts';
 import { budgetRatioOf } from '../slo/budget.ts';
-import type { Objective, Policy } from '../slo/slo.ts';
-import { type BurnAlertInput, burnAlertKey, toBurnAlert, toResolvedAlert } from './alert.ts';
+import type { Objective, Policy, Slo } from '../slo/slo.ts';
+import { type BurnAlertInput, burnAlertKey, leadingTier, toBurnAlert, toResolvedAlert } from './alert.ts';
 import { evaluateGroup, exhaustionOf, RETIRED_MS, toStatus } from './evaluate.ts';
 import { GroupPast } from './exhaustion.ts';
 import { type GroupAlertState, INACTIVE, isSameState } from './group-state.ts';
+import { onsetOf } from './onset.ts';
 import { burnRecordKey, decodeBurn, encodeBurn } from './record.ts';
 import type { GroupStatus } from './status.ts';
 
@@ -56,6 +57,8 @@ interface Held {
   readonly past: GroupPast;
   state: GroupAlertState;
   alert: Alert | null;
+  /** When its burn set in; null while it does not fire. */
+  onset: EpochMs | null;
   saidAt: number;
   seenAt: number;
 }
@@ -134,12 +137,15 @@ class GroupBook {
     const { windows, state: after } = evaluation;
     const exhaustion = exhaustionOf(evaluation);
     held.state = after;
-    if (after.kind === 'firing') {
-      fire(held, before, { key: held.alertKey, state: after, windows, budget, exhaustion }, now, tick);
-    } else if (before.kind === 'firing') {
-      const last = toBurnAlert({ key: held.alertKey, state: before, windows, budget, exhaustion });
-      close(held.alertKey, last, feed.reporting ? 'recovered' : 'retired', now, tick);
-      held.alert = null;
+    const said = after.kind === 'firing' ? after : before;
+    if (said.kind === 'firing') {
+      held.onset ??= onsetOf(group, budget.value, epochMs(Math.min(windows.to, said.since)), lookBack(group.slo, said));
+      const input = { key: held.alertKey, state: said, windows, budget, exhaustion, onset: held.onset };
+      if (after.kind === 'firing') fire(held, before, input, now, tick);
+      else {
+        close(held.alertKey, toBurnAlert(input), feed.reporting ? 'recovered' : 'retired', now, tick);
+        [held.alert, held.onset] = [null, null];
+      }
     }
     tick.statuses.push(toStatus(evaluation, feed, exhaustion, this.#windowsOf(group.slo.policy)));
   }
@@ -155,6 +161,7 @@ class GroupBook {
       past: new GroupPast(),
       state: stored?.state ?? INACTIVE,
       alert: stored?.alert ?? null,
+      onset: stored?.alert.burn?.burningSince ?? null,
       saidAt: Number.NEGATIVE_INFINITY,
       seenAt: 0,
     };
@@ -181,6 +188,9 @@ class GroupBook {
     }
   }
 }
+
+/** How far back a burn may have set in: as far as the tier looks that noticed it. */
+const lookBack = (slo: Slo, state: GroupAlertState): Ms => leadingTier(slo, state)?.long ?? HOUR;
 
 function close(key: string, alert: Alert, reason: EndReason, now: EpochMs, tick: Draft): void {
   tick.changes.push({ kind: 'resolved', at: now, alert: toResolvedAlert(alert, reason), reason });

@@ -1,12 +1,14 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { formatDuration } from '../base/duration.ts';
-import type { Problem, ServiceConfig } from '../config/config.ts';
+import type { Problem, Rules, ServiceConfig } from '../config/config.ts';
 import { type LoadedRules, loadRules, loadServiceConfig, type RulesOptions } from '../config/load.ts';
 import { ERRORS_PER_MILLE, objectivePercent, reachOf, type SloReach } from '../config/reach.ts';
 import { findYaml, isFolder, RULE_FILES, type RuleFileName, readDocuments } from '../config/read-rules.ts';
 import { formatProblem, hasErrors, sortProblems } from '../config/report.ts';
 import { child } from '../config/source.ts';
+import { watchdogOf } from '../detect/watchdog.ts';
+import { ALERT } from '../model/conventions.ts';
 
 export interface CheckArguments {
   /** Rules folders, SLO files, single rule files or slowburn.yaml files; none = the configured or shipped rules. */
@@ -27,6 +29,8 @@ export interface CheckIo {
 interface Checked {
   readonly problems: readonly Problem[];
   readonly reports: readonly SloReport[];
+  /** About the rules as a whole. */
+  readonly notes: readonly string[];
 }
 
 interface SloReport {
@@ -49,10 +53,12 @@ export async function runCheck(args: CheckArguments, io: CheckIo): Promise<numbe
   const checked = checkAll(args, io);
   const problems = sortProblems(checked.flatMap((part) => part.problems).map((problem) => shorten(problem, io.cwd)));
   const reports = uniqueReports(checked.flatMap((part) => part.reports));
-  if (args.json) io.stdout(`${JSON.stringify(toJson(problems, reports), null, 2)}\n`);
+  const notes = [...new Set(checked.flatMap((part) => part.notes))];
+  if (args.json) io.stdout(`${JSON.stringify(toJson(problems, reports, notes), null, 2)}\n`);
   else {
     for (const problem of problems) io.stdout(`${formatProblem(problem)}\n`);
     for (const report of reports) io.stdout(`\n${formatReport(report)}`);
+    if (notes.length > 0) io.stdout(`\n${notes.map((note) => `note: ${note}\n`).join('')}`);
   }
   return hasErrors(problems) ? 1 : 0;
 }
@@ -61,7 +67,7 @@ type PathKind = 'folder' | 'slo' | 'rule' | 'service';
 
 function checkAll(args: CheckArguments, io: CheckIo): readonly Checked[] {
   const config = loadConfig(args.configPath, io);
-  const base = args.configPath === null ? [] : [{ problems: config.problems, reports: [] }];
+  const base = args.configPath === null ? [] : [{ problems: config.problems, reports: [], notes: [] }];
   if (args.paths.length === 0) return [...base, checkRules({ rulesDir: config.value.rulesDir }, config.value, io)];
 
   const files = args.paths.map((name) => path.resolve(io.cwd, name));
@@ -99,7 +105,7 @@ function loadConfig(
 /** A slowburn.yaml and, if it is sound, the rules that it names. */
 function checkService(file: string, io: CheckIo): Checked {
   const config = loadConfig(file, io);
-  if (!config.ok) return { problems: config.problems, reports: [] };
+  if (!config.ok) return { problems: config.problems, reports: [], notes: [] };
   return checkRules({ rulesDir: config.value.rulesDir }, config.value, io);
 }
 
@@ -114,7 +120,16 @@ function checkRules(options: Pick<RulesOptions, 'rulesDir' | 'only'>, config: Se
   return {
     problems: loaded.problems,
     reports: loaded.slos.map((slo) => ({ reach: reachOf(slo), notes: notesOn(slo, loaded) })),
+    notes: options.only === undefined && loaded.rules !== null ? notesOnRules(loaded.rules) : [],
   };
+}
+
+/** What single files cannot tell. Who switched the Watchdog off has decided. */
+function notesOnRules({ detectors }: Rules): readonly string[] {
+  if (detectors.get(ALERT.watchdog)?.enabled !== true || watchdogOf(detectors) !== null) return [];
+  return [
+    'Watchdog has no receiver: nobody is told when slowburn itself dies; set Watchdog.receiver in detectors.yaml',
+  ];
 }
 
 function notesOn(slo: SloReach['slo'], loaded: LoadedRules): readonly string[] {
@@ -212,10 +227,11 @@ function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   );
 }
 
-function toJson(problems: readonly Problem[], reports: readonly SloReport[]) {
+function toJson(problems: readonly Problem[], reports: readonly SloReport[], notes: readonly string[]) {
   return {
     ok: !hasErrors(problems),
     problems,
+    notes,
     slos: reports.map(({ reach, notes }) => ({
       id: reach.slo.id,
       objective: reach.slo.objective.text,

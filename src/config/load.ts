@@ -2,6 +2,7 @@ import path from 'node:path';
 import { err, ok, type Result } from '../base/result.ts';
 import type { CorrelationSettings } from '../correlate/settings.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
+import { ALERT } from '../model/conventions.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
 import type { Slo } from '../slo/slo.ts';
 import { checkSchema } from './check-schema.ts';
@@ -13,7 +14,7 @@ import { readSlos } from './read-slos.ts';
 import { createReport, hasErrors, type Report, sortProblems } from './report.ts';
 import { EMPTY_CORRELATION, resolveCorrelation } from './resolve-correlation.ts';
 import { resolveDetectors } from './resolve-detectors.ts';
-import { resolveReceivers, resolveRoutes } from './resolve-routes.ts';
+import { checkReceiver, resolveReceivers, resolveRoutes } from './resolve-routes.ts';
 import {
   DEFAULT_IDENTITY_HEADER,
   DEFAULT_LISTEN,
@@ -141,9 +142,12 @@ export function loadRules(options: RulesOptions): LoadedRules {
   const runbooks = findRunbooks(options.runbooksDir);
   const policies = readPolicies(files, options, problems);
   const slos = readSlos(files.slos, { runbooks, policies }, problems).map(({ slo }) => slo);
-  const detectors = readDetectors(files, options, runbooks, problems);
+  const { detectors, heartbeat } = readDetectors(files, options, runbooks, problems);
   const correlation = readCorrelation(files, options, problems);
-  const { receivers, routes } = readRoutes(files, options, problems);
+  const { receivers, routes, names } = readRoutes(files, options, problems);
+  if (heartbeat !== null && names !== null) {
+    checkReceiver(heartbeat.name, heartbeat.at, names, heartbeat.report, options.offline);
+  }
   const rules = { slos, detectors, correlation, receivers, routes };
   return {
     rules: hasErrors(problems) ? null : rules,
@@ -170,20 +174,30 @@ function readPolicies(files: RuleFiles, options: RulesOptions, problems: Problem
   return createPolicyBook(layersOfPolicies[0] ?? [], layersOfPolicies[1] ?? []);
 }
 
+/** The receiver that Watchdog names, and where. */
+interface NamedReceiver {
+  readonly name: string;
+  readonly at: Position;
+  readonly report: Report;
+}
+
 /** Runbooks are checked once all layers are known: a detector that the user disables needs none. */
 function readDetectors(
   files: RuleFiles,
   options: RulesOptions,
   runbooks: ReadonlySet<string>,
   problems: Problem[],
-): ReadonlyMap<string, DetectorSettings> {
+): { readonly detectors: ReadonlyMap<string, DetectorSettings>; readonly heartbeat: NamedReceiver | null } {
   let detectors: ReadonlyMap<string, DetectorSettings> = new Map();
+  let heartbeat: NamedReceiver | null = null;
   const places = new Map<string, { readonly report: Report; readonly at: Position }>();
   for (const file of layers('detectors.yaml', files, options)) {
     const report = createReport(file, problems);
     const document = readSingle(file, report, problems);
     if (document === undefined || !checkSchema(DetectorsSchema, document, report)) continue;
     detectors = resolveDetectors(document.root, detectors, report);
+    const receiver = child(child(document.root, ALERT.watchdog), 'receiver');
+    if (receiver !== undefined) heartbeat = { name: textOf(receiver) ?? '', at: receiver.at, report };
     for (const [name, { keyAt, value }] of entries(document.root)) {
       places.set(name, { report, at: child(value, 'runbook')?.at ?? keyAt });
     }
@@ -192,7 +206,7 @@ function readDetectors(
     const settings = detectors.get(name);
     if (settings?.enabled === true) checkRunbook(settings.runbook, at, runbooks, report);
   }
-  return detectors;
+  return { detectors, heartbeat };
 }
 
 function readCorrelation(files: RuleFiles, options: RulesOptions, problems: Problem[]): CorrelationSettings {
@@ -210,16 +224,21 @@ function readRoutes(
   files: RuleFiles,
   options: RulesOptions,
   problems: Problem[],
-): { readonly receivers: readonly Receiver[]; readonly routes: readonly Route[] } {
+): {
+  readonly receivers: readonly Receiver[];
+  readonly routes: readonly Route[];
+  /** Every receiver that can be named, those of slowburn.yaml too; null when the file has errors. */
+  readonly names: readonly string[] | null;
+} {
   const file = files.single['routes.yaml'];
   const report = createReport(file, problems);
   const document = readSingle(file, report, problems);
-  if (document === undefined) return { receivers: [], routes: [] };
+  if (document === undefined) return { receivers: [], routes: [], names: null };
   const offline = options.offline === true;
   const sources = { directory: path.dirname(file), env: options.env ?? {} };
   const root = offline ? document.root : readSecrets(document.root, sources, report);
-  if (!checkSchema(RoutesSchema, { file, root }, report)) return { receivers: [], routes: [] };
+  if (!checkSchema(RoutesSchema, { file, root }, report)) return { receivers: [], routes: [], names: null };
   const receivers = resolveReceivers(root, report, offline);
   const names = [...(options.receivers ?? []), ...receivers].map((receiver) => receiver.name);
-  return { receivers, routes: resolveRoutes(root, names, report, offline) };
+  return { receivers, routes: resolveRoutes(root, names, report, offline), names };
 }

@@ -1,5 +1,6 @@
 import type { DetectorSettings } from '../detect/settings.ts';
 import type { Owner, Severity } from '../model/alert.ts';
+import { ALERT } from '../model/conventions.ts';
 import { DETECTOR_THRESHOLDS } from './detector-thresholds.ts';
 import type { Report } from './report.ts';
 import { resolveDuration } from './resolve-window.ts';
@@ -46,13 +47,28 @@ function resolveDetector(
       });
     }
   }
+  if (name === ALERT.watchdog) checkPace(child(node, 'every')?.at ?? at, thresholds['every'], report);
   const severity = textOf(child(node, 'severity')) as Severity | undefined;
   const owner = OWNERS.find((known) => known === textOf(child(node, 'owner')));
+  const receiver = textOf(child(node, 'receiver')) ?? base?.receiver;
   return {
     enabled: booleanOf(child(node, 'enabled')) ?? base?.enabled ?? true,
     severity: severity ?? base?.severity ?? 'ticket',
     owner: owner ?? base?.owner ?? 'edge',
     runbook: textOf(child(node, 'runbook')) ?? base?.runbook ?? name,
+    ...(receiver === undefined ? {} : { receiver }),
     thresholds,
   };
+}
+
+/** The heartbeat follows evaluations, which come every 10 s: it cannot be more frequent. */
+const SHORTEST_PACE_MS = 10_000;
+
+function checkPace(at: Position, every: number | undefined, report: Report): void {
+  if (every === undefined || every >= SHORTEST_PACE_MS) return;
+  report.error(at, {
+    code: 'CONFIG_VALUE_INVALID',
+    message: 'Watchdog.every is shorter than the time between two evaluations',
+    fix: 'write at least 10s',
+  });
 }

@@ -2,7 +2,7 @@ import type { Severity } from '../model/alert.ts';
 import { type Matcher, parseMatcher } from '../model/matcher.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
 import type { Report } from './report.ts';
-import { booleanOf, child, items, keyPosition, type SourceNode, textOf } from './source.ts';
+import { booleanOf, child, items, keyPosition, type Position, type SourceNode, textOf } from './source.ts';
 import { chooseFrom } from './suggest.ts';
 import { reportDuplicates } from './validate.ts';
 
@@ -58,13 +58,7 @@ export function resolveRoutes(
   for (const node of items(child(root, 'routes'))) {
     const receiver = child(node, 'receiver');
     const name = textOf(receiver) ?? '';
-    if (!receivers.includes(name)) {
-      report[offline ? 'warning' : 'error'](receiver?.at ?? node.at, {
-        code: 'CONFIG_RECEIVER_UNKNOWN',
-        message: `there is no receiver ${name}`,
-        fix: receivers.length === 0 ? 'add it under receivers' : chooseFrom(name, receivers),
-      });
-    }
+    checkReceiver(name, receiver?.at ?? node.at, receivers, report, offline);
     if (child(node, 'times') !== undefined) {
       report.error(keyPosition(node, 'times'), {
         code: 'CONFIG_UNSUPPORTED',
@@ -80,6 +74,22 @@ export function resolveRoutes(
     });
   }
   return routes;
+}
+
+/** Reports a receiver that is not among `known`; `offline` makes it a warning. */
+export function checkReceiver(
+  name: string,
+  at: Position,
+  known: readonly string[],
+  report: Report,
+  offline = false,
+): void {
+  if (known.includes(name)) return;
+  report[offline ? 'warning' : 'error'](at, {
+    code: 'CONFIG_RECEIVER_UNKNOWN',
+    message: `there is no receiver ${name}`,
+    fix: known.length === 0 ? 'add it under receivers' : chooseFrom(name, known),
+  });
 }
 
 function resolveMatcher(node: SourceNode, report: Report): Matcher | null {

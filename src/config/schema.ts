@@ -1,4 +1,5 @@
 import Type, { type TSchema } from 'typebox';
+import { ALERT } from '../model/conventions.ts';
 import { DETECTOR_THRESHOLDS, type ThresholdKind } from './detector-thresholds.ts';
 
 /**
@@ -114,13 +115,16 @@ const THRESHOLD_SCHEMAS: Readonly<Record<ThresholdKind, (text: string) => TSchem
   factor: (description) => Type.Number({ exclusiveMinimum: 0, description, expected: 'a number above 0' }),
 };
 
-const detectorSchema = (thresholds: Readonly<Record<string, { kind: ThresholdKind; text: string }>>) =>
+const detectorSchema = (name: string, thresholds: Readonly<Record<string, { kind: ThresholdKind; text: string }>>) =>
   Type.Object(
     {
       enabled: Type.Optional(flag('Whether it runs.')),
       severity: Type.Optional(oneOf(SEVERITIES, 'What it raises.')),
       owner: Type.Optional(oneOf(OWNERS, 'Who acts first; routes can match it.')),
       runbook: Type.Optional(text('Runbook file without .md, or an absolute URL.')),
+      ...(name === ALERT.watchdog
+        ? { receiver: Type.Optional(text('Receiver of the heartbeat.', 'the name of a receiver')) }
+        : {}),
       ...Object.fromEntries(
         Object.entries(thresholds).map(([name, { kind, text: description }]) => [
           name,
@@ -133,7 +137,10 @@ const detectorSchema = (thresholds: Readonly<Record<string, { kind: ThresholdKin
 
 export const DetectorsSchema = Type.Object(
   Object.fromEntries(
-    Object.entries(DETECTOR_THRESHOLDS).map(([name, thresholds]) => [name, Type.Optional(detectorSchema(thresholds))]),
+    Object.entries(DETECTOR_THRESHOLDS).map(([name, thresholds]) => [
+      name,
+      Type.Optional(detectorSchema(name, thresholds)),
+    ]),
   ),
   STRICT,
 );

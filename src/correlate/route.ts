@@ -26,6 +26,20 @@ export function routeIncident(
   return receivers.filter(({ name }) => chosen.has(name));
 }
 
+/**
+ * The routes in force. With none written, everything goes to the first receiver, but not to the one that gets the
+ * heartbeat while there is another: what watches for our silence is no place to look for pages.
+ */
+export function effectiveRoutes(
+  routes: readonly Route[],
+  receivers: readonly Receiver[],
+  heartbeat: string | null,
+): readonly Route[] {
+  if (routes.length > 0) return routes;
+  const first = receivers.find(({ name }) => name !== heartbeat) ?? receivers[0];
+  return first === undefined ? [] : [{ receiver: first.name, severity: [], matchers: [] }];
+}
+
 function routingLabels(incident: Incident): Labels {
   const { labels, name, owner, place } = leadAlert(incident);
   const service: [string, string][] = place.service === undefined ? [] : [['service', place.service]];

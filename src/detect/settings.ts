@@ -6,5 +6,7 @@ export interface DetectorSettings {
   readonly severity: Severity;
   readonly owner: Owner;
   readonly runbook: string;
+  /** Watchdog only: who gets the heartbeat; absent = nobody. */
+  readonly receiver?: string;
   readonly thresholds: Readonly<Record<string, number>>;
 }

@@ -50,6 +50,14 @@ export interface BurnFigures {
   readonly errorRatio: Ratio | null;
   /** Share of the whole budget spent since the alert began. */
   readonly spentSince: Ratio | null;
+  /** When the burn set in, which is before the alert could begin. */
+  readonly burningSince: EpochMs;
+  /** Share of the whole budget spent since `burningSince`. */
+  readonly spent: Ratio | null;
+  /** The SLO window as written: `30d`. */
+  readonly window: string;
+  /** Bad means slower than this; null where bad means errors. */
+  readonly slowerThan: Ms | null;
 }
 
 /**

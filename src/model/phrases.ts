@@ -16,10 +16,21 @@ export function durationText(milliseconds: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
+/** `27 to 36 h`, `50 min to 2 h`: the unit once where both have it. */
+export function bandText(low: number, high: number): string {
+  const [from, to] = [durationText(low), durationText(high)];
+  const [count = '', unit] = from.split(' ');
+  return `${to.endsWith(` ${unit}`) ? count : from} to ${to}`;
+}
+
+/** What a share of an SLO's budget is a share of: `the month` for 30 days, else `the 7d budget`. */
+export const budgetText = (window: string | undefined): string =>
+  window === '30d' ? 'the month' : window === undefined ? 'the budget' : `the ${window} budget`;
+
 export function exhaustionText({ exhausted, until, low, high }: Exhaustion): string {
   if (exhausted) return 'the budget is exhausted';
   if (until === null) return 'the budget lasts on this course';
-  const band = low === null || high === null ? '' : ` (${durationText(low)} to ${durationText(high)})`;
+  const band = low === null || high === null ? '' : ` (${bandText(low, high)})`;
   return `budget gone in ${durationText(until)}${band}`;
 }
 

@@ -2,13 +2,13 @@ import { routeIncident } from '../correlate/route.ts';
 import type { Incident, Notification, NotificationReason } from '../model/incident.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
 import type { OutboxEntry } from '../store/store.ts';
-import type { MessageLinks, Notifier } from './notifier.ts';
+import type { MessageContext, Notifier } from './notifier.ts';
 
 export interface OutboxOptions {
   readonly routes: readonly Route[];
   readonly receivers: readonly Receiver[];
   readonly notifiers: ReadonlyMap<string, Notifier>;
-  readonly links: (incident: Incident) => MessageLinks;
+  readonly context: (incident: Incident) => MessageContext;
   /** What has been put into the outbox for an incident before. */
   readonly sent: (incident: number) => readonly OutboxEntry[];
 }
@@ -79,7 +79,7 @@ function toEntry(
     receiver: receiver.name,
     reason,
     at,
-    payload: notifier.message({ ...notification, reason }, options.links(incident), eventId),
+    payload: notifier.message({ ...notification, reason }, options.context(incident), eventId),
     state: 'pending',
     attempts: 0,
     nextAttemptAt: at,

@@ -17,6 +17,7 @@ h2 { font-size: 1.15rem; margin: 28px 0 8px; } h3 { font-size: 1rem; margin: 0 0
 .cards, .plain, .evidence { padding: 0; margin: 0; list-style: none; } .evidence li::before { content: "– "; }
 .card { border: 1px solid var(--line); border-left: 6px solid var(--line); background: var(--panel); border-radius: 6px; padding: 12px 16px; margin: 0 0 12px; }
 .card.page { border-left-color: var(--page); } .card.ticket { border-left-color: var(--ticket); } .card p { margin: 4px 0; }
+li:target { background: var(--panel); outline: 2px solid var(--link); outline-offset: 4px; }
 .badge { font-weight: 700; white-space: nowrap; } .badge.page { color: var(--page); } .badge.ticket { color: var(--ticket); }
 .lede { font-size: 1.05rem; } .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 12px; margin: 16px 0; }
 .facts div { background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 8px 12px; } dt { color: var(--soft); font-size: .875rem; } dd { margin: 0; }

@@ -1,4 +1,4 @@
-import { durationText } from '../model/phrases.ts';
+import { bandText, durationText } from '../model/phrases.ts';
 import type { ExhaustionView, GroupViewOut, LabelObject } from '../model/views.ts';
 
 /** Figures in words, as every page says them. */
@@ -23,7 +23,7 @@ export function exhaustionWords(exhaustion: ExhaustionView): string {
   if (exhaustion.exhausted) return 'exhausted';
   if (exhaustion.seconds === null) return 'lasts on this course';
   const { low, high } = exhaustion;
-  const band = low === null || high === null ? '' : ` (${durationWords(low)} to ${durationWords(high)})`;
+  const band = low === null || high === null ? '' : ` (${bandText(low * 1000, high * 1000)})`;
   return `gone in ${durationWords(exhaustion.seconds)}${band}`;
 }
 

@@ -46,7 +46,12 @@ export function registerPages(
     };
     return send(reply, 'Now', '/', nowPage({ ...view, now: queries.now() }), REFRESH_SECONDS);
   });
-  server.get('/slos', (_, reply) => send(reply, 'SLOs', '/slos', slosPage(queries.slos()), REFRESH_SECONDS));
+  server.get<{ Querystring: Partial<Record<'slo' | 'cluster' | 'zone', unknown>> }>('/slos', (request, reply) => {
+    const one = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
+    const { slo, cluster, zone } = request.query;
+    const filter = { slo: one(slo), cluster: one(cluster), zone: one(zone) };
+    return send(reply, 'SLOs', '/slos', slosPage(queries.slos(), filter), REFRESH_SECONDS);
+  });
   server.get('/fleet', (_, reply) =>
     send(reply, 'Fleet', '/fleet', fleetPage(queries.fleet(), queries.now()), REFRESH_SECONDS),
   );

@@ -40,6 +40,19 @@ describe('what is stored of a group', () => {
     assert.deepEqual(removed, [stored[0]?.key]);
   });
 
+  test('when the burn set in is remembered, and what it has spent since goes on', () => {
+    const { group, stored, last } = burned(10 * MINUTE);
+    const { alert } = JSON.parse(stored[0]?.value ?? '') as {
+      alert: { burn: { burningSince: number; spent: number } };
+    };
+    assert.ok(alert.burn.burningSince < (last.statuses[0]?.since ?? 0));
+    const engine = restored(stored);
+    group.pushFor(2 * MINUTE, () => [15, 100]);
+    const figures = engine.evaluate(cellsOf(group), group.end).changes.map(({ alert: { burn } }) => burn);
+    assert.equal(figures[0]?.burningSince, alert.burn.burningSince);
+    assert.ok((figures[0]?.spent ?? 0) > alert.burn.spent);
+  });
+
   test('an alert that fired before a restart does not fire again and keeps its beginning', () => {
     const { group, stored, last } = burned(10 * MINUTE);
     const since = last.statuses[0]?.since;

@@ -61,6 +61,21 @@ describe('slowburn check', () => {
     }
   });
 
+  it('mentions that nobody is told when slowburn dies, until somebody is or the Watchdog is off', async () => {
+    const says = /^note: Watchdog has no receiver: .*Watchdog\.receiver/m;
+    assert.match((await check([])).stdout, says);
+    const files = { 'slowburn.yaml': 'rules: ./rules\nreceivers: [{ name: w, type: webhook, url: "http://x/" }]\n' };
+    for (const [text, expected] of [
+      ['Watchdog: { every: 2m }\n', true],
+      ['Watchdog: { receiver: w }\n', false],
+      ['Watchdog: { enabled: false }\n', false],
+    ] as const) {
+      folder.write({ ...files, 'rules/detectors.yaml': text });
+      const { code, stdout } = await check(['slowburn.yaml']);
+      assert.deepEqual([code, says.test(stdout)], [0, expected], text);
+    }
+  });
+
   it('says for one SLO file what can page it', async () => {
     folder.write({ 'checkout.yaml': CHECKOUT });
     const { code, stdout } = await check(['checkout.yaml']);

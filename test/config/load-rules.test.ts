@@ -249,6 +249,23 @@ describe('loadRules', () => {
     assert.deepEqual(rules?.correlation, { ...shipped?.correlation, resolveHold: 60_000 });
   });
 
+  it('takes a receiver of slowburn.yaml or routes.yaml for the heartbeat, and no other', () => {
+    const receivers = [{ name: 'watch', type: 'webhook', url: 'http://x/', secret: null, sendResolved: true }] as const;
+    folder.write({ 'rules/detectors.yaml': 'Watchdog: { receiver: watch }\n' });
+    assert.equal(load({ receivers }).rules?.detectors.get('Watchdog')?.receiver, 'watch');
+    assert.equal(load({ rulesDir: null }).rules?.detectors.get('Watchdog')?.receiver, undefined);
+    assert.deepEqual(
+      load().problems.map(({ line, column, code, fix }) => `${line}:${column} ${code} ${fix}`),
+      ['1:23 CONFIG_RECEIVER_UNKNOWN add it under receivers'],
+    );
+    assert.deepEqual(
+      load({ offline: true }).problems.map(({ severity, code }) => `${severity} ${code}`),
+      ['warning CONFIG_RECEIVER_UNKNOWN'],
+    );
+    folder.write({ 'rules/routes.yaml': 'receivers: [{ name: watch, type: webhook, url: "http://x/" }]\n' });
+    assert.notEqual(load().rules, null);
+  });
+
   it('asks no runbook of a detector that is off', () => {
     rmSync(folder.path('runbooks/Watchdog.md'));
     assert.equal(load({ rulesDir: null }).rules, null);

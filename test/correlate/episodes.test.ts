@@ -274,7 +274,8 @@ describe('properties', () => {
       { receiver: 'quiet', severity: [], matchers: [] },
     ];
     const notifiers = new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)]));
-    const links = () => ({ incident: 'http://x/incidents/1', runbook: 'http://x/runbooks/x' });
+    const links = { incident: 'http://x/incidents/1', runbook: 'http://x/runbooks/x', dashboard: 'http://x/slos' };
+    const context = () => ({ links, step: null });
     fc.assert(
       fc.property(ticks, (steps) => {
         const correlator = createCorrelator(SETTINGS);
@@ -282,7 +283,7 @@ describe('properties', () => {
         const open = new Set<string>();
         for (const { minute, changes } of changesOf(steps)) {
           const { notifications, changes: lines } = correlator.correlate(changes, time(minute));
-          const entries = toOutboxEntries(notifications, { routes, receivers, notifiers, links, sent: () => all });
+          const entries = toOutboxEntries(notifications, { routes, receivers, notifiers, context, sent: () => all });
           all.push(...entries);
           for (const { incident, episode, receiver, reason, eventId } of entries) {
             const line = `${incident}/${episode} ${receiver}`;

@@ -67,7 +67,21 @@ describe('a burn over real sockets', () => {
     assert.ok(incident !== undefined);
     assert.equal(incident.severity, 'page');
     assert.equal(incident.tier, '10d');
-    await eventually('the page, after a refused try', 10_000, async () => hook.bodies[0]);
+    const page = await eventually('the page, after a refused try', 10_000, async () => hook.bodies[0]);
+    assert.match(
+      String(page['text']),
+      /^PAGE .*: .*, tier 10d\. Errors .* spent\. .*Touches cluster checkout, 1 SLO group\. First step: .* \(runbook ErrorBudgetBurn, step 1\)\. Incident 1, 1 alert\.$/,
+    );
+    const links = page['links'] as { incident: string; runbook: string; dashboard: string };
+    for (const [link, shows] of [
+      [links.incident, 'Why these are one incident'],
+      [links.runbook, `id="${new URL(links.runbook).hash.slice(1)}"`],
+      [links.dashboard, 'Only slo checkout-availability, cluster checkout.'],
+    ] as const) {
+      const answer = await fetch(link);
+      assert.equal(answer.status, 200, link);
+      assert.ok((await answer.text()).includes(shows), link);
+    }
     const before = await first.json<SloView>('/api/v1/slos/checkout-availability');
     await first.kill();
 
@@ -121,6 +135,34 @@ describe('a burn over real sockets', () => {
     );
     const runbook = await fetch(second.url(new URL(detail.runbookUrl).pathname));
     assert.equal(runbook.status, 200);
+  });
+});
+
+describe('the heartbeat of serve', () => {
+  test('arrives at the receiver that Watchdog names, is counted, and is no incident', async () => {
+    const [watch, oncall] = [await startHook(), await startHook()];
+    hooks.push(watch, oncall);
+    const receivers = [
+      `{ name: watch, type: webhook, url: "${watch.url}" }`,
+      `{ name: oncall, type: webhook, url: "${oncall.url}" }`,
+    ];
+    const detectors = 'Watchdog: { receiver: watch, every: 10s }\n';
+    const directory = newDirectory(
+      { ...RULES, 'detectors.yaml': detectors },
+      `receivers:\n${receivers.map((receiver) => `  - ${receiver}\n`).join('')}`,
+    );
+    const service = await start(directory);
+    await eventually('two heartbeats', 35_000, async () => watch.bodies[1]);
+    const [first, second] = watch.bodies;
+    assert.ok(first !== undefined);
+    assert.deepEqual([first['reason'], first['severity'], first['seq'], second?.['seq']], ['heartbeat', null, 1, 2]);
+    const { runbook, dashboard } = first['links'] as { runbook: string; dashboard: string };
+    for (const link of [runbook, dashboard]) assert.equal((await fetch(link)).status, 200, link);
+    const metrics = await (await fetch(service.url('/metrics'))).text();
+    assert.match(metrics, /slowburn_notifications_total\{receiver="watch",result="delivered"\} [12]/);
+    assert.deepEqual((await service.json<Page<AlertView>>('/api/v1/alerts')).items, []);
+    assert.deepEqual(await openIncidents(service), []);
+    assert.deepEqual(oncall.bodies, []);
   });
 });
 

@@ -11,7 +11,14 @@ import type { OutboxEntry } from '../../src/store/store.ts';
 import { CHECKOUT, pageOf, Scene, type Step } from '../correlate/scene.ts';
 import { alertOf } from '../support/alerts.ts';
 
-const LINKS = { incident: 'http://slowburn/incidents/1', runbook: 'http://slowburn/runbooks/ErrorBudgetBurn' };
+const CONTEXT = {
+  links: {
+    incident: 'http://slowburn/incidents/1',
+    runbook: 'http://slowburn/runbooks/ErrorBudgetBurn',
+    dashboard: 'http://slowburn/slos',
+  },
+  step: null,
+};
 const receiverOf = (name: string): Receiver => ({
   name,
   type: 'webhook',
@@ -33,7 +40,13 @@ function outboxOf(
   const notifiers = new Map(RECEIVERS.map((receiver) => [receiver.name, createWebhookNotifier(receiver)]));
   const all: OutboxEntry[] = [];
   notifications.forEach((notification, index) => {
-    const options = { routes: routesAt(index), receivers: RECEIVERS, notifiers, links: () => LINKS, sent: () => all };
+    const options = {
+      routes: routesAt(index),
+      receivers: RECEIVERS,
+      notifiers,
+      context: () => CONTEXT,
+      sent: () => all,
+    };
     all.push(...toOutboxEntries([notification], options));
   });
   return all;
@@ -121,7 +134,7 @@ describe('what was opened at a receiver', () => {
       routes: [],
       receivers: [odd],
       notifiers: new Map([[odd.name, createWebhookNotifier(odd)]]),
-      links: () => LINKS,
+      context: () => CONTEXT,
       sent: () => [],
     });
     assert.equal(entry?.receiver, odd.name);
@@ -139,7 +152,7 @@ describe('a message about many alerts', () => {
     scene.at(2, ['fired', pageOf(CHECKOUT, { since: 2 })]);
     const notification = scene.notifications.at(-1);
     assert.ok(notification !== undefined);
-    const body = JSON.parse(toWebhookMessage(notification, LINKS, '1-1-2-a')) as {
+    const body = JSON.parse(toWebhookMessage(notification, CONTEXT, '1-1-2-a')) as {
       reason: string;
       alertsTotal: number;
       alerts: { state: string }[];

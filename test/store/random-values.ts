@@ -35,6 +35,10 @@ const burn: fc.Arbitrary<BurnFigures> = fc.record({
   budgetRemaining: orNull(share),
   errorRatio: orNull(share),
   spentSince: orNull(share),
+  burningSince: at,
+  spent: orNull(share),
+  window: text,
+  slowerThan: orNull(duration),
 });
 
 export const anyAlert: fc.Arbitrary<Alert> = fc.record({

@@ -38,11 +38,11 @@ export function alertOf(name: string, place: Place, fields: AlertFields = {}): A
     runbook: name,
     summary: `${name} happens.`,
     evidence: [{ name: 'ratio', value: 0.02, unit: '1', text: '20 of 1000 requests failed' }],
-    burn: name === 'ErrorBudgetBurn' ? burnOf(spentSince) : null,
+    burn: name === 'ErrorBudgetBurn' ? burnOf(spentSince, since) : null,
   };
 }
 
-const burnOf = (spentSince: number): BurnFigures => ({
+const burnOf = (spentSince: number, since: number): BurnFigures => ({
   exhaustion: {
     exhausted: false,
     until: ms(31 * 60 * MINUTE),
@@ -54,6 +54,10 @@ const burnOf = (spentSince: number): BurnFigures => ({
   budgetRemaining: ratio(0.8),
   errorRatio: ratio(0.021),
   spentSince: ratio(spentSince),
+  burningSince: epochMs(T0 + since * MINUTE),
+  spent: ratio(spentSince),
+  window: '30d',
+  slowerThan: null,
 });
 
 const edge = (cause: string, effect: string) => ({ cause, effect, scope: 'cluster' as const, within: ms(10 * MINUTE) });

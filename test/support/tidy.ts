@@ -22,7 +22,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ui: ['base', 'model', 'api/runbook-page.ts'],
   telemetry: ['base', 'model', 'slo', 'burn/status.ts', 'aggregate/features.ts', 'otlp/consumer.ts'],
   app: ['*'],
-  cli: ['app', 'config', 'base', 'model', 'slo', 'burn', 'telemetry'],
+  cli: ['app', 'config', 'base', 'model', 'slo', 'burn', 'detect/watchdog.ts', 'telemetry'],
   'main.ts': ['cli'],
 };
 
@@ -31,7 +31,7 @@ const PURE_FOLDERS = ['base', 'model', 'slo', 'aggregate', 'series', 'burn', 'de
 const PURE_FILES = [
   /^src\/otlp\/(?!(http|grpc|body)-|metrics-receiver)/,
   /^src\/config\/(validate|resolve-.*|digest|suggest|policies|config|detector-thresholds)\.ts$/,
-  /^src\/notify\/(.*\/)?(message|phrases|dedup|retry|outbox|text)\.ts$/,
+  /^src\/notify\/(.*\/)?(message|phrases|dedup|retry|outbox|text|links|due)\.ts$/,
   /^src\/store\/(codec|store|ingest-log|memory-store)\.ts$/,
 ];
 const IMPURE = /\b(Date\b|Intl\b|Buffer\b|process\.|console\.|performance\.|setTimeout\(|setInterval\(|Math\.random)/;

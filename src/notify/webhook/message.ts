@@ -1,9 +1,10 @@
 import { formatInstant } from '../../base/instant.ts';
-import type { Alert } from '../../model/alert.ts';
+import type { Alert, BurnFigures } from '../../model/alert.ts';
+import { blastRadius, blastRadiusText, presentAlerts } from '../../model/blast-radius.ts';
 import { type Incident, type IncidentMember, leadAlert, type Notification } from '../../model/incident.ts';
 import { labelsToObject } from '../../model/labels.ts';
-import { durationText, exhaustionText, percentText } from '../../model/phrases.ts';
-import type { MessageLinks } from '../notifier.ts';
+import { budgetText, durationText, exhaustionText, percentText } from '../../model/phrases.ts';
+import type { MessageContext } from '../notifier.ts';
 
 export const WEBHOOK_SCHEMA = 'slowburn.webhook/1';
 const MEMBERS_MAX = 50;
@@ -12,8 +13,9 @@ const MEMBERS_MAX = 50;
  * The body of the generic webhook: everything that a receiver needs to show, route and close a message (design
  * section 11).
  */
-export function toWebhookMessage(notification: Notification, links: MessageLinks, eventId: string): string {
+export function toWebhookMessage(notification: Notification, context: MessageContext, eventId: string): string {
   const { incident } = notification;
+  const burning = mostUrgentBurn(incident);
   const lead = leadAlert(incident);
   const members = firingFirst(incident).slice(0, MEMBERS_MAX);
   return JSON.stringify({
@@ -24,7 +26,7 @@ export function toWebhookMessage(notification: Notification, links: MessageLinks
     reason: notification.reason,
     severity: notification.severity,
     tier: notification.tier,
-    text: textOf(notification),
+    text: textOf(notification, context),
     incident: {
       id: incident.id,
       episode: incident.episode,
@@ -40,8 +42,11 @@ export function toWebhookMessage(notification: Notification, links: MessageLinks
     lead: toWire(lead),
     alerts: members.map(({ alert, state, reason }) => ({ ...toWire(alert), state, joined: reason })),
     alertsTotal: incident.members.length,
+    budgetSpent: burning?.burn ? toBudgetSpent(burning, burning.burn) : null,
+    blastRadius: toBlastRadius(incident),
+    firstStep: context.step?.text ?? null,
     why: [notification.why, ...members.map(({ alert, reason }) => `${alert.name}: ${reason}`)],
-    links,
+    links: context.links,
   });
 }
 
@@ -69,43 +74,115 @@ const toWire = (alert: Alert) => ({
   spentSince: alert.burn?.spentSince ?? null,
 });
 
-/** The message as a person reads it on a phone: what, how bad, since when, why, the first step, which incident. */
-export function textOf({ incident, at, reason, severity, tier }: Notification): string {
+/** What the burn that the message is about has cost so far: a share of the whole budget of the SLO window. */
+const toBudgetSpent = (alert: Alert, burn: BurnFigures) => ({
+  slo: alert.labels.get('slo') ?? null,
+  share: burn.spent ?? null,
+  window: burn.window ?? null,
+  since: formatInstant(burn.burningSince ?? alert.since),
+});
+
+const NAMES_MAX = 50;
+
+/** Lists are cut, `counts` are not. */
+function toBlastRadius(incident: Incident) {
+  const lists = Object.entries(blastRadius(incident));
+  return {
+    ...Object.fromEntries(lists.map(([name, list]) => [name, list.slice(0, NAMES_MAX)])),
+    counts: Object.fromEntries(lists.map(([name, list]) => [name, list.length])),
+  };
+}
+
+/**
+ * The message as a person reads it on a phone: what, how bad, since when, at what cost, why, how far, the first step,
+ * which incident.
+ */
+export function textOf(notification: Notification, { step }: Pick<MessageContext, 'step'>): string {
+  const { incident, reason, severity, tier, why, at } = notification;
+  if (reason === 'resolved') return resolvedText(notification);
   const lead = leadAlert(incident);
-  if (reason === 'resolved') {
-    const lasted = durationText(at - incident.episodeAt);
-    return `RESOLVED ${incident.title}, after ${lasted}. Incident ${incident.id}.`;
-  }
   const burning = mostUrgentBurn(incident);
-  const head = `${severity.toUpperCase()} ${subjectOf(burning ?? lead)}`;
+  const left = burning?.burn ? `: ${exhaustionText(burning.burn.exhaustion)}` : '';
   const sentences = [
-    `${head}${burning?.burn ? `: ${exhaustionText(burning.burn.exhaustion)}` : ''}${tier === null ? '' : ` (tier ${tier})`}.`,
+    `${severity.toUpperCase()} ${subjectOf(burning ?? lead)}${left}${tier === null ? '' : `, tier ${tier}`}.`,
   ];
-  if (burning?.burn) sentences.push(impactOf(burning, at));
-  if (burning === null || burning.key !== lead.key) sentences.push(lead.summary);
-  const rest = lead.evidence.slice(0, 2).map(({ text }) => text);
-  if (burning?.key !== lead.key && rest.length > 0) sentences.push(`${rest.join(', ')}.`);
-  sentences.push(`First step: runbook ${incident.runbook}, Diagnosis step 1.`);
-  const count = incident.members.length;
-  sentences.push(`Incident ${incident.id}, ${count} alert${count === 1 ? '' : 's'}.`);
+  if (reason !== 'opened') sentences.push(`Why now: ${why}.`);
+  if (burning?.burn) sentences.push(impactOf(burning, burning.burn, at));
+  if (burning?.key !== lead.key) {
+    sentences.push(lead.summary);
+    if (burning === null && at - lead.since >= 1000) sentences.push(`For ${durationText(at - lead.since)}.`);
+  }
+  const evidence = lead.evidence.slice(0, 2).map(({ text }) => text);
+  if (evidence.length > 0) sentences.push(`${capitalised(evidence.join(', '))}.`);
+  const touched = blastRadiusText(blastRadius(incident));
+  if (touched !== '') sentences.push(`Touches ${touched}.`);
+  sentences.push(
+    step === null
+      ? `First step: open runbook ${incident.runbook}.`
+      : `First step: ${uncapitalised(step.text)} (runbook ${incident.runbook}, step 1).`,
+  );
+  sentences.push(incidentText(incident));
   return sentences.join(' ');
 }
 
-function impactOf(alert: Alert, at: number): string {
-  const { errorRatio = null, spentSince = null } = alert.burn ?? {};
-  const errors = errorRatio === null ? 'Nothing measured' : `Bad events ${percentText(errorRatio)}`;
-  const since = at - alert.since < 1000 ? 'from now on' : `for ${durationText(at - alert.since)}`;
-  const spent = spentSince === null ? '' : `, ${percentText(spentSince)} of the budget spent since`;
-  return `${errors} ${since}${spent}.`;
+/** The end, or where only pages are told: that it goes on as a ticket. */
+function resolvedText({ incident, at, why }: Notification): string {
+  const burning = mostUrgentBurn(incident);
+  const cost = burning?.burn ? spentText(burning.burn) : null;
+  const touched = blastRadiusText(blastRadius(incident));
+  const after = `after ${durationText(at - incident.episodeAt)}`;
+  const isOver = incident.state === 'resolved';
+  return [
+    isOver
+      ? `RESOLVED ${incident.title}, ${after}.`
+      : `RESOLVED as a page, ${after}; it goes on as a ticket: ${incident.title}.`,
+    ...(isOver ? [`${capitalised(why)}.`] : []),
+    ...(cost === null ? [] : [`It cost ${cost}.`]),
+    ...(touched === '' ? [] : [`${isOver ? 'Touched' : 'Touches'} ${touched}.`]),
+    incidentText(incident),
+  ].join(' ');
 }
+
+function incidentText({ id, members }: Incident): string {
+  return `Incident ${id}, ${members.length} alert${members.length === 1 ? '' : 's'}.`;
+}
+
+/** Where the first word is an ordinary one. */
+const uncapitalised = (text: string): string =>
+  /^[A-Z][a-z]* /.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `2.0 % of the month`; null where nothing is known or nothing to speak of. */
+function spentText({ spent, window }: BurnFigures): string | null {
+  return (spent ?? 0) < 0.0001 ? null : `${percentText(spent ?? 0)} of ${budgetText(window)}`;
+}
+
+function impactOf(alert: Alert, burn: BurnFigures, at: number): string {
+  const { errorRatio, slowerThan, burningSince } = burn;
+  const share = errorRatio === null ? null : percentText(errorRatio);
+  const what =
+    share === null
+      ? 'Nothing measured'
+      : slowerThan
+        ? `${share} slower than ${secondsText(slowerThan)}`
+        : `Errors ${share}`;
+  const lasted = at - (burningSince ?? alert.since);
+  const spent = spentText(burn);
+  const since = lasted < 1000 ? 'from now on' : `for ${durationText(lasted)}`;
+  return `${what} ${since}${spent === null ? '' : `, ${spent} spent`}.`;
+}
+
+const secondsText = (milliseconds: number): string =>
+  milliseconds < 1000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
 
 /** The firing burn with the least time left, else any burn. */
 function mostUrgentBurn(incident: Incident): Alert | null {
-  const burning = incident.members.filter(({ alert }) => alert.burn !== null);
-  const firing = burning.filter(({ state }) => state === 'firing');
+  const burning = presentAlerts(incident).filter(({ burn }) => burn !== null);
+  const some =
+    burning.length > 0 ? burning : incident.members.map(({ alert }) => alert).filter(({ burn }) => burn !== null);
   const left = (alert: Alert): number => alert.burn?.exhaustion.until ?? Number.POSITIVE_INFINITY;
-  const [first] = (firing.length > 0 ? firing : burning).map(({ alert }) => alert).sort((a, b) => left(a) - left(b));
-  return first ?? null;
+  return [...some].sort((a, b) => left(a) - left(b))[0] ?? null;
 }
 
 function subjectOf(alert: Alert): string {

@@ -1,3 +1,4 @@
+import { ATTRIBUTE } from '../../model/conventions.ts';
 import type { GroupViewOut, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge } from '../layout.ts';
@@ -5,9 +6,35 @@ import { exhaustionWords, labelWords, percentWords, stateWords } from '../phrase
 
 const BURN_WINDOWS = ['5m', '1h', '6h', '3d'] as const;
 
+/** What the page is narrowed to; links of messages lead to such a view. A group without a cluster or zone fits any. */
+export interface SloFilter {
+  readonly slo: string | null;
+  readonly cluster: string | null;
+  readonly zone: string | null;
+}
+
 /** Every budget: what is left, how it burns, and whether it is measured at all. */
-export function slosPage(slos: readonly SloView[]): Html {
+export function slosPage(slos: readonly SloView[], filter: SloFilter): Html {
   if (slos.length === 0) return html`<p>No SLO is in force. Put OpenSLO files into the rules folder under slos/.</p>`;
+  const asked = Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== null);
+  if (asked.length === 0) return sections(slos);
+  const found = narrowed(slos, filter);
+  const words = asked.map(([name, value]) => `${name} ${value}`).join(', ');
+  return html`<p>${found.length === 0 ? 'No budget fits' : 'Only'} ${words}. <a href="/slos">Show all.</a></p>${sections(found)}`;
+}
+
+function narrowed(slos: readonly SloView[], { slo, cluster, zone }: SloFilter): readonly SloView[] {
+  const fits = (value: string | undefined, wanted: string | null): boolean =>
+    wanted === null || value === undefined || value === wanted;
+  const found = slos.filter(({ id }) => slo === null || id === slo);
+  const groups = ({ labels }: GroupViewOut): boolean =>
+    fits(labels[ATTRIBUTE.cluster], cluster) && fits(labels[ATTRIBUTE.zone], zone);
+  return found
+    .map((one) => ({ ...one, groups: one.groups.filter(groups) }))
+    .filter((one) => one.groups.length > 0 || slo !== null);
+}
+
+function sections(slos: readonly SloView[]): Html {
   return html`${slos.map(
     (slo) => html`<section aria-labelledby="slo-${slo.id}"><h2 id="slo-${slo.id}">${slo.displayName}</h2>
 <p class="quiet">${slo.id}: ${percentWords(Number(slo.objective))} of ${slo.window}, service ${slo.service}</p>

@@ -1,0 +1,24 @@
+import { runbookUrl } from '../correlate/runbook-link.ts';
+import type { WatchdogSettings } from '../detect/watchdog.ts';
+import type { Notifier } from '../notify/notifier.ts';
+import { createHeartbeats, type HeartbeatDeps, type Heartbeats } from '../notify/watchdog/heartbeat.ts';
+
+/** The heartbeat that the rules ask for; null when they name no receiver. */
+export function startHeartbeats(
+  deps: Omit<HeartbeatDeps, 'notifier' | 'every' | 'links'> & {
+    readonly settings: WatchdogSettings | null;
+    readonly notifiers: ReadonlyMap<string, Notifier>;
+    readonly baseUrl: () => string;
+  },
+): Heartbeats | null {
+  const { settings, notifiers, baseUrl, ...rest } = deps;
+  if (settings === null) return null;
+  const notifier = notifiers.get(settings.receiver);
+  if (notifier === undefined) throw new Error(`BUG: receiver ${settings.receiver} has no notifier`);
+  return createHeartbeats({
+    ...rest,
+    notifier,
+    every: settings.every,
+    links: () => ({ runbook: runbookUrl(settings.runbook, baseUrl()), dashboard: `${baseUrl()}/` }),
+  });
+}

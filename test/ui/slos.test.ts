@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { registerPages } from '../../src/ui/register.ts';
+import { startApi } from '../support/api-server.ts';
+import { createFakeCommands, createFakeQueries } from '../support/fake-queries.ts';
+
+const queries = createFakeQueries();
+const groups = queries.slos().flatMap((slo) => slo.groups.map(({ labels }) => ({ slo: slo.id, labels })));
+
+/** What the page shows: the SLOs by id, and how many groups. */
+async function shown(t: Parameters<typeof startApi>[0], query: string) {
+  const { commands } = createFakeCommands();
+  const app = await startApi(t, {
+    queries,
+    registerPages: (server) => registerPages(server, { queries, commands }),
+  });
+  const { statusCode, body } = await app.inject(`/slos${query}`);
+  assert.equal(statusCode, 200);
+  const slos = [...body.matchAll(/<h2 id="slo-([^"]+)">/g)].map(([, id]) => id ?? '');
+  return { slos, rows: (body.match(/<tr><th scope="row">/g) ?? []).length, body };
+}
+
+describe('the page of the budgets, narrowed', () => {
+  const named = groups.find(({ labels }) => labels['lb.upstream.cluster'] !== undefined);
+  assert.ok(named !== undefined);
+  const cluster = named.labels['lb.upstream.cluster'] ?? '';
+  const fits = (value: string | undefined, wanted: string): boolean => value === undefined || value === wanted;
+
+  test('unasked, it shows all', async (t) => {
+    const { slos, rows, body } = await shown(t, '');
+    assert.deepEqual(
+      slos,
+      queries.slos().map(({ id }) => id),
+    );
+    assert.equal(rows, groups.length);
+    assert.ok(!body.includes('Show all'));
+  });
+
+  test('shows the groups of one SLO and cluster, and the way back', async (t) => {
+    const { slos, rows, body } = await shown(t, `?slo=${named.slo}&cluster=${encodeURIComponent(cluster)}`);
+    assert.deepEqual(slos, [named.slo]);
+    const expected = groups.filter(
+      ({ slo, labels }) => slo === named.slo && fits(labels['lb.upstream.cluster'], cluster),
+    );
+    assert.equal(rows, expected.length);
+    assert.match(body, /Only slo .*, cluster .*Show all\./);
+  });
+
+  test('leaves out SLOs that have nothing there', async (t) => {
+    const { slos, body } = await shown(t, '?cluster=nowhere');
+    const anywhere = groups.filter(({ labels }) => labels['lb.upstream.cluster'] === undefined).map(({ slo }) => slo);
+    assert.deepEqual(slos, [...new Set(anywhere)]);
+    assert.ok(body.includes('Show all'));
+  });
+
+  test('what is asked is shown as text', async (t) => {
+    const { body } = await shown(t, '?slo=%3Cscript%3E&cluster=a&cluster=b');
+    assert.match(body, /No budget fits slo &lt;script&gt;\. /);
+  });
+});
