@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +6,6 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import fc from 'fast-check';
 import { epochMs } from '../../src/base/units.ts';
-import { openDataDirectory } from '../../src/store/data-directory.ts';
 import type { IngestRecord } from '../../src/store/ingest-log.ts';
 import { encodeRecord } from '../../src/store/log-record.ts';
 import { type LogDamage, openIngestLog, type SegmentLogOptions } from '../../src/store/segment-log.ts';
@@ -146,30 +143,6 @@ describe('a disk that takes only a part', () => {
 });
 
 describe('processes that die', () => {
-  const source = (name: string): string => JSON.stringify(join(import.meta.dirname, '..', '..', 'src', 'store', name));
-  const loader = `file://${join(import.meta.dirname, '..', '..', 'node_modules', 'tsx', 'dist', 'loader.mjs')}`;
-
-  test('a data directory is refused to a second process, and free at once after the first was killed', async () => {
-    const directory = newDirectory();
-    const script = join(root, 'holder.ts');
-    writeFileSync(
-      script,
-      `import { openDataDirectory } from ${source('data-directory.ts')};
-openDataDirectory(process.argv[2] ?? '');
-process.stdout.write('held\\n');
-setInterval(() => undefined, 1000);`,
-    );
-    const child = spawn(process.execPath, ['--import', loader, script, directory], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const closed = once(child, 'close');
-    await once(child.stdout, 'data');
-    assert.throws(() => openDataDirectory(directory), { code: 'STORE_DATA_DIR_LOCKED' });
-    child.kill('SIGKILL');
-    await closed;
-    openDataDirectory(directory).release();
-  });
-
   test('a snapshot whose writing was cut off leaves the one before in force', () => {
     const directory = newDirectory();
     saveSnapshot(directory, { position: { segment: 0, offset: 1 }, state: 'first' });
