@@ -53,6 +53,7 @@ export function applyHistogram(
   if (interval.kind !== 'baseline') addIncrements(table, row, staging, point, hand, set);
   if (interval.reason !== null) tally.note(interval.reason as NotedReason);
   if (hasNewBounds) tally.note(NOTED.newBounds);
+  if (hasSumOfNothing(staging, point)) tally.note(NOTED.sumWithoutCount);
   state.bounds[row] = set.id;
   if (!hand.isDelta) remember(state, row, staging, point);
   rememberTimes(state, row, hand);
@@ -125,6 +126,15 @@ function countBelow({ bounds, increments }: BoundsSet, threshold: number): numbe
   return sum;
 }
 
+/** The sum of a point; NaN where none was sent, or where it is the sum of no values and yet not 0. */
+function sumOf(staging: Staging, point: number): number {
+  if (staging.hasSum[point] === 0 || hasSumOfNothing(staging, point)) return Number.NaN;
+  return staging.sum[point] as number;
+}
+
+const hasSumOfNothing = (staging: Staging, point: number): boolean =>
+  staging.count[point] === 0 && staging.hasSum[point] === 1 && staging.sum[point] !== 0;
+
 /** Null where either point has no sum: senders leave it out when they record negative values. */
 function sumIncrement(
   state: SeriesState,
@@ -133,9 +143,8 @@ function sumIncrement(
   point: number,
   isDifference: boolean,
 ): number | null {
-  if (staging.hasSum[point] === 0) return null;
   const before = isDifference ? (state.buckets[state.bucketsFrom[row] as number] as number) : 0;
-  const sum = (staging.sum[point] as number) - before;
+  const sum = sumOf(staging, point) - before;
   return Number.isFinite(sum) ? sum : null;
 }
 
@@ -160,6 +169,6 @@ function remember(state: SeriesState, row: number, staging: Staging, point: numb
   const { numbers } = staging;
   const to = state.bucketsFrom[row] as number;
   const from = staging.countsFrom[point] as number;
-  buckets[to] = staging.hasSum[point] === 1 ? (staging.sum[point] as number) : Number.NaN;
+  buckets[to] = sumOf(staging, point);
   for (let index = 0; index < length; index += 1) buckets[to + 1 + index] = numbers[from + index] as number;
 }
