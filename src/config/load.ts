@@ -17,9 +17,11 @@ import { resolveReceivers, resolveRoutes } from './resolve-routes.ts';
 import {
   DEFAULT_IDENTITY_HEADER,
   DEFAULT_LISTEN,
+  DEFAULT_OTLP,
   resolveExternalUrl,
   resolveIdentityHeader,
   resolveListen,
+  resolveOtlp,
   resolveTokens,
 } from './resolve-service.ts';
 import { CorrelationSchema, DetectorsSchema, RoutesSchema, ServiceSchema, TiersSchema } from './schema.ts';
@@ -51,6 +53,7 @@ export function loadServiceConfig(options: ServiceOptions): Result<ServiceConfig
     tokens: [],
     receivers: [],
     identityHeader: DEFAULT_IDENTITY_HEADER,
+    otlp: DEFAULT_OTLP,
   };
   if (options.configPath === null) return ok(defaults);
   const problems: Problem[] = [];
@@ -82,6 +85,7 @@ function readServiceFile(
     tokens: resolveTokens(root, report),
     receivers: resolveReceivers(root, report),
     identityHeader: resolveIdentityHeader(root, report),
+    otlp: resolveOtlp(root, report),
   };
 }
 

@@ -32,7 +32,6 @@ import {
   toStatus,
 } from './response.ts';
 
-const PATH = '/v1/metrics';
 const DEFAULT_RETRY_SECONDS = 5;
 /** Longer than the usual push interval of a minute, so that a sender's next push finds its connection open. */
 const KEEP_ALIVE_MS = 120_000;
@@ -93,7 +92,7 @@ export function createHttpReceiver(options: ReceiverOptions): MetricsReceiver {
     awaitsContinue: boolean,
   ): Promise<void> => {
     response.on('error', ignore);
-    const misdirected = checkRoute(request);
+    const misdirected = checkRoute(request, settings);
     if (misdirected !== undefined) {
       respond(request, response, misdirected);
       return;
@@ -205,8 +204,8 @@ interface Answer {
 const refused = (refusal: Refusal): { kind: 'refused'; refusal: Refusal } => ({ kind: 'refused', refusal });
 const ignore = (): void => undefined;
 
-/** The answer to a request for something else than POST /v1/metrics. */
-function checkRoute(request: IncomingMessage): Answer | undefined {
+/** The answer to a request for something else than POST to the path. */
+function checkRoute(request: IncomingMessage, settings: ReceiverSettings): Answer | undefined {
   const path = (request.url ?? '').split('?', 1)[0];
   const encoding = encodingOf(request) ?? 'json';
   const answer = (
@@ -221,9 +220,13 @@ function checkRoute(request: IncomingMessage): Answer | undefined {
   if (request.httpVersion === '1.1' && request.headers.host === undefined) {
     return answer(400, GRPC_INVALID_ARGUMENT, 'OTLP_BAD_HTTP: a request of HTTP/1.1 must have a Host header');
   }
-  if (path !== PATH) return answer(404, GRPC_NOT_FOUND, `OTLP_NOT_FOUND: only ${PATH} is served here`);
+  if (path !== settings.path) {
+    return answer(404, GRPC_NOT_FOUND, `OTLP_NOT_FOUND: only ${settings.path} is served here`);
+  }
   if (request.method === 'POST') return undefined;
-  return answer(405, GRPC_UNIMPLEMENTED, `OTLP_METHOD_NOT_ALLOWED: ${PATH} takes POST only`, { allow: 'POST' });
+  return answer(405, GRPC_UNIMPLEMENTED, `OTLP_METHOD_NOT_ALLOWED: ${settings.path} takes POST only`, {
+    allow: 'POST',
+  });
 }
 
 function checkHeaders(
