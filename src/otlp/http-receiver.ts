@@ -62,7 +62,7 @@ export function createHttpReceiver(options: ReceiverOptions): MetricsReceiver {
   const answered = new WeakSet<Duplex>();
 
   const server = createServer({
-    headersTimeout: HEADERS_TIMEOUT_MS,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, settings.limits.requestTimeoutMs),
     requestTimeout: settings.limits.requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 2000,
