@@ -201,19 +201,27 @@ function decodeAnyValue(cursor: Cursor, limit: number, depth: number, before = E
   return value;
 }
 
-/** ArrayValue: values 1 (AnyValue). KeyValueList: values 1 (KeyValue). As JSON text that keeps the types. */
+/**
+ * ArrayValue: values 1 (AnyValue). KeyValueList: values 1 (KeyValue). As JSON text that keeps the types; lists inside
+ * stand in it as JSON themselves, since text quoted again at every level would double with each.
+ */
 function decodeList(cursor: Cursor, kind: number, end: number, depth: number, before: AttributeValue): AttributeValue {
   const type = kind === 0x2a ? 'array' : 'kvlist';
-  const parts: unknown[] = before.type === type ? (JSON.parse(before.text) as unknown[]) : [];
+  const parts: string[] = [];
+  if (before.type === type && before.text !== '[]') parts.push(before.text.slice(1, -1));
   while (cursor.at < end) {
     const tag = cursor.varint(end);
     if (tag !== 0x0a) cursor.skip(tag % 8, end);
     else if (kind === 0x2a) {
-      const inner = decodeAnyValue(cursor, cursor.end(end), depth + 1);
-      parts.push([inner.type, inner.text]);
+      parts.push(`[${typedText(decodeAnyValue(cursor, cursor.end(end), depth + 1))}]`);
     } else {
-      decodeKeyValue(cursor, cursor.end(end), depth, (key, inner) => parts.push([key, inner.type, inner.text]));
+      decodeKeyValue(cursor, cursor.end(end), depth, (key, inner) =>
+        parts.push(`[${JSON.stringify(key)},${typedText(inner)}]`),
+      );
     }
   }
-  return { type, text: JSON.stringify(parts) };
+  return { type, text: `[${parts.join(',')}]` };
 }
+
+const typedText = ({ type, text }: AttributeValue): string =>
+  `"${type}",${type === 'array' || type === 'kvlist' ? text : JSON.stringify(text)}`;
