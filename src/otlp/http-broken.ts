@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RefusalKind } from './consumer.ts';
 import type { ReceiverSettings } from './metrics-receiver.ts';
@@ -21,11 +22,14 @@ interface Broken {
 /**
  * Answers on a connection whose request Node gave up: no HTTP, headers too large, too slow. The encoding is not known
  * then, so the status is JSON. A sender that was too slow is told to try again (its batch is sound, and over gRPC it
- * would be told the same); the others are not. Undefined when the sender went away in the middle.
+ * would be told the same); the others are not. Undefined where there is no request to answer: the sender went away,
+ * never said anything, or went on behind its last request, whose own answer is still to come.
  */
 export function answerBrokenHttp(error: Error, socket: Duplex, settings: ReceiverSettings): RefusalKind | undefined {
   const code = (error as NodeJS.ErrnoException).code ?? '';
-  if (code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE' || !socket.writable) {
+  if (code === 'HPE_CLOSED_CONNECTION') return undefined;
+  const isSilent = socket instanceof Socket && socket.bytesRead === 0;
+  if (code === 'ECONNRESET' || code === 'HPE_INVALID_EOF_STATE' || isSilent || !socket.writable) {
     socket.destroy();
     return undefined;
   }
