@@ -178,6 +178,16 @@ const zeroRegion = ({ zeroCount, positive, negative }: ExponentialPoint, firstIn
 
 function runHasFallen(before: BucketRun, wasWidth: number, now: BucketRun, isWidth: number, first: number): boolean {
   let at = Math.max(0, first * wasWidth - before.offset);
+  if (wasWidth === 1 && isWidth === 1) {
+    // Both at one scale, which is how nearly all points come: bucket by bucket.
+    const shift = before.offset - now.offset;
+    for (; at < before.length; at += 1) {
+      const place = at + shift;
+      const is = place >= 0 && place < now.length ? (now.numbers[now.from + place] as number) : 0;
+      if (is < (before.numbers[before.from + at] as number)) return true;
+    }
+    return false;
+  }
   while (at < before.length) {
     const merged = Math.floor((before.offset + at) / wasWidth);
     const was = sumBetween(before, merged * wasWidth, (merged + 1) * wasWidth);
