@@ -187,6 +187,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       metrics,
       tokens: config.tokens.filter((token) => token.role === 'push'),
       identityHeader: config.identityHeader,
+      path: config.otlp.path,
+      limits: { wireBytes: config.otlp.maxBytes, inflatedBytes: config.otlp.maxBytes },
       inflight: createInflightBytes(INFLIGHT_BYTES_MAX),
       onError: (error: unknown) =>
         logger.error({ err: error }, 'a request failed in a way that is a bug; the sender was told to retry'),

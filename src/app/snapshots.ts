@@ -17,7 +17,7 @@ export interface Snapshots {
 }
 
 /** Of the state below; a snapshot of another one cannot be read. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 type EngineState = {
   readonly format: number;

@@ -28,6 +28,14 @@ export interface ServiceConfig {
   readonly receivers: readonly Receiver[];
   /** Header that names a balancer when its resource does not. */
   readonly identityHeader: string;
+  readonly otlp: OtlpConfig;
+}
+
+export interface OtlpConfig {
+  /** Path of OTLP over HTTP. */
+  readonly path: string;
+  /** Largest request, as received and again after decompression. */
+  readonly maxBytes: number;
 }
 
 /** The rules folder over the shipped defaults, resolved. */

@@ -18,9 +18,11 @@ import { checkReceiver, resolveReceivers, resolveRoutes } from './resolve-routes
 import {
   DEFAULT_IDENTITY_HEADER,
   DEFAULT_LISTEN,
+  DEFAULT_OTLP,
   resolveExternalUrl,
   resolveIdentityHeader,
   resolveListen,
+  resolveOtlp,
   resolveTokens,
 } from './resolve-service.ts';
 import { CorrelationSchema, DetectorsSchema, RoutesSchema, ServiceSchema, TiersSchema } from './schema.ts';
@@ -52,6 +54,7 @@ export function loadServiceConfig(options: ServiceOptions): Result<ServiceConfig
     tokens: [],
     receivers: [],
     identityHeader: DEFAULT_IDENTITY_HEADER,
+    otlp: DEFAULT_OTLP,
   };
   if (options.configPath === null) return ok(defaults);
   const problems: Problem[] = [];
@@ -83,6 +86,7 @@ function readServiceFile(
     tokens: resolveTokens(root, report),
     receivers: resolveReceivers(root, report),
     identityHeader: resolveIdentityHeader(root, report),
+    otlp: resolveOtlp(root, report),
   };
 }
 

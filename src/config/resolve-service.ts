@@ -1,7 +1,7 @@
-import type { AccessToken, Address } from './config.ts';
+import type { AccessToken, Address, OtlpConfig } from './config.ts';
 import type { Report } from './report.ts';
 import { isHttpUrl } from './resolve-routes.ts';
-import { booleanOf, child, items, type Position, type SourceNode, textOf } from './source.ts';
+import { booleanOf, child, items, numberOf, type Position, type SourceNode, textOf } from './source.ts';
 import { reportDuplicates } from './validate.ts';
 
 export interface Listen {
@@ -17,6 +17,9 @@ export const DEFAULT_LISTEN: Listen = {
 };
 
 export const DEFAULT_IDENTITY_HEADER = 'x-slowburn-balancer';
+
+/** As the OTLP specification has it. */
+export const DEFAULT_OTLP: OtlpConfig = { path: '/v1/metrics', maxBytes: 64 * 1024 * 1024 };
 
 const PORTS = ['http', 'otlpHttp', 'otlpGrpc'] as const;
 
@@ -128,4 +131,19 @@ export function resolveIdentityHeader(root: SourceNode, report: Report): string 
     });
   }
   return text.toLowerCase();
+}
+
+/** Where OTLP over HTTP is served and how large a request may be. */
+export function resolveOtlp(root: SourceNode, report: Report): OtlpConfig {
+  const otlp = child(root, 'otlp');
+  const node = child(otlp, 'path');
+  const path = textOf(node) ?? DEFAULT_OTLP.path;
+  if (node !== undefined && !/^(\/[A-Za-z0-9._~!$&'()*+,;=:@%-]*)+$/.test(path)) {
+    report.error(node.at, {
+      code: 'CONFIG_VALUE_INVALID',
+      message: `otlp.path ${JSON.stringify(path)} is not the path of a URL`,
+      fix: `write for example ${DEFAULT_OTLP.path}`,
+    });
+  }
+  return { path, maxBytes: numberOf(child(otlp, 'maxBytes')) ?? DEFAULT_OTLP.maxBytes };
 }

@@ -49,6 +49,22 @@ export const ServiceSchema = Type.Object(
     externalUrl: Type.Optional(text('Where people reach the UI; links in messages start with it.', 'an http URL')),
     insecure: Type.Optional(flag('Allows other than loopback addresses without any token.')),
     identityHeader: Type.Optional(text('Header that names a balancer when its resource does not.', 'a header name')),
+    otlp: Type.Optional(
+      Type.Object(
+        {
+          path: Type.Optional(text('Path of OTLP over HTTP.', 'a path such as /v1/metrics')),
+          maxBytes: Type.Optional(
+            Type.Integer({
+              minimum: 1024,
+              maximum: 134_217_728,
+              description: 'Largest request, as received and again after decompression.',
+              expected: 'bytes, 1024 to 134217728',
+            }),
+          ),
+        },
+        STRICT,
+      ),
+    ),
     tokens: Type.Optional(
       list(
         Type.Object(

@@ -22,6 +22,13 @@ export function addAttribute(reader: WireReader, staging: Staging, point: number
   reader.position = end;
 }
 
+/** Passes a KeyValue that is not kept, unless it nests too deep. */
+export function passKeyValue(reader: WireReader, limit: number): void {
+  const end = reader.endOfBytes(limit);
+  if (end - reader.position >= DEEP_BYTES_MIN) checkKeyValue(reader, end, 0);
+  reader.position = end;
+}
+
 /**
  * Walks the KeyValue fields with this tag in the message up to `limit` where they are long enough to nest too deep.
  */

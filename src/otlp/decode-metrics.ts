@@ -1,4 +1,4 @@
-import { checkNesting, NotCanonical } from './attribute-run.ts';
+import { checkNesting, NotCanonical, passKeyValue } from './attribute-run.ts';
 import {
   decodeExponentialPoint,
   decodeHistogramPoint,
@@ -20,13 +20,13 @@ const reader = new WireReader();
 
 const RESOURCE_ATTRIBUTES = 0x0a;
 const SCOPE_ATTRIBUTES = 0x1a;
+/** Tag of Metric.metadata, which is not kept. */
+const METADATA = 0x62;
 
 /**
  * Decodes an ExportMetricsServiceRequest (opentelemetry/proto/collector/metrics/v1) into columns. Fields may come in
- * any
- * order; unknown ones are passed; the last of a singular scalar wins. Throws OTLP_MALFORMED and leaves nothing
- * usable behind
- * when the bytes are no such message.
+ * any order; unknown ones are passed; the last of a singular scalar wins. Throws OTLP_MALFORMED and leaves nothing
+ * usable behind when the bytes are no such message.
  */
 export function decodeMetrics(bytes: Uint8Array, staging: Staging): void {
   try {
@@ -84,6 +84,8 @@ function decodeScopeMetrics(staging: Staging, resourceFrom: number, resourceTo: 
   const start = reader.position;
   let scopeFrom = 0;
   let scopeTo = 0;
+  let schemaFrom = 0;
+  let schemaTo = 0;
   while (reader.position < limit) {
     const tag = reader.tag(limit);
     if (tag === 0x0a) {
@@ -91,6 +93,10 @@ function decodeScopeMetrics(staging: Staging, resourceFrom: number, resourceTo: 
       scopeTo = reader.endOfBytes(limit);
       scopeFrom = reader.position;
       checkNesting(reader, scopeTo, SCOPE_ATTRIBUTES);
+    } else if (tag === 0x1a) {
+      schemaTo = reader.endOfBytes(limit);
+      schemaFrom = reader.position;
+      reader.position = schemaTo;
     } else passUnknown(tag, limit, 3);
   }
   const pointsBefore = staging.pointCount;
@@ -99,6 +105,8 @@ function decodeScopeMetrics(staging: Staging, resourceFrom: number, resourceTo: 
   staging.resourceTo[context] = resourceTo;
   staging.scopeFrom[context] = scopeFrom;
   staging.scopeTo[context] = scopeTo;
+  staging.schemaFrom[context] = schemaFrom;
+  staging.schemaTo[context] = schemaTo;
   reader.position = start;
   while (reader.position < limit) {
     const tag = reader.tag(limit);
@@ -143,7 +151,8 @@ function decodeMetric(staging: Staging, context: number, limit: number): void {
       dataFrom = reader.position;
       staging.metricKind[metric] = kind;
       reader.position = dataTo;
-    } else passUnknown(tag, limit, 3);
+    } else if (tag === METADATA) passKeyValue(reader, limit);
+    else passUnknown(tag, limit, 3);
   }
   if (dataTo !== 0) {
     reader.position = dataFrom;

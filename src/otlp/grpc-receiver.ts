@@ -111,7 +111,8 @@ export function createGrpcReceiver(options: ReceiverOptions): MetricsReceiver {
   server.on('stream', (stream, headers) => {
     receive(stream, headers).catch((error: unknown) => {
       options.onError?.(error);
-      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+      // CANCELLED is retryable; INTERNAL would make the sender drop its batch, which may be sound.
+      stream.close(constants.NGHTTP2_CANCEL);
     });
   });
 

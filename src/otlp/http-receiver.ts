@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { inflateGzip } from './body-inflate.ts';
 import type { MetricsOutcome, OtlpEncoding, Refusal } from './consumer.ts';
 import { createBearerCheck } from './http-bearer.ts';
 import { declaredLength, endLingering, isCheapToDrain, readBody } from './http-body.ts';
+import { answerBrokenHttp } from './http-broken.ts';
 import type { ByteLease } from './inflight-bytes.ts';
 import {
   consumeSafely,
@@ -21,6 +23,7 @@ import {
 import {
   encodeExportResponse,
   encodeStatus,
+  GRPC_INVALID_ARGUMENT,
   GRPC_NOT_FOUND,
   GRPC_UNIMPLEMENTED,
   jitteredSeconds,
@@ -29,7 +32,6 @@ import {
   toStatus,
 } from './response.ts';
 
-const PATH = '/v1/metrics';
 const DEFAULT_RETRY_SECONDS = 5;
 /** Longer than the usual push interval of a minute, so that a sender's next push finds its connection open. */
 const KEEP_ALIVE_MS = 120_000;
@@ -56,13 +58,17 @@ export function createHttpReceiver(options: ReceiverOptions): MetricsReceiver {
   const settings = toSettings(options);
   const isAllowed = createBearerCheck(options.tokens);
   let closing: Promise<void> | undefined;
+  /** Connections whose answer is out while their request still comes in. */
+  const answered = new WeakSet<Duplex>();
 
   const server = createServer({
-    headersTimeout: HEADERS_TIMEOUT_MS,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, settings.limits.requestTimeoutMs),
     requestTimeout: settings.limits.requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: 2000,
     maxHeaderSize: MAX_HEADER_BYTES,
+    // A request without Host is refused below, with a status that says so.
+    requireHostHeader: false,
     noDelay: true,
   });
 
@@ -74,8 +80,10 @@ export function createHttpReceiver(options: ReceiverOptions): MetricsReceiver {
       ...answer.headers,
       ...(mustClose ? { connection: 'close' } : {}),
     });
-    if (mustClose && !request.complete) endLingering(request, response, answer.body);
-    else response.end(answer.body);
+    if (mustClose && !request.complete) {
+      answered.add(request.socket);
+      endLingering(request, response, answer.body);
+    } else response.end(answer.body);
   };
 
   const receive = async (
@@ -84,7 +92,7 @@ export function createHttpReceiver(options: ReceiverOptions): MetricsReceiver {
     awaitsContinue: boolean,
   ): Promise<void> => {
     response.on('error', ignore);
-    const misdirected = checkRoute(request);
+    const misdirected = checkRoute(request, settings);
     if (misdirected !== undefined) {
       respond(request, response, misdirected);
       return;
@@ -119,6 +127,16 @@ export function createHttpReceiver(options: ReceiverOptions): MetricsReceiver {
   server.on('error', (error) => options.onError?.(error));
   server.on('request', (request, response) => start(request, response, false));
   server.on('checkContinue', (request, response) => start(request, response, true));
+  // An expectation that HTTP does not know may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (request, response) => start(request, response, false));
+  server.on('clientError', (error, socket) => {
+    if (answered.has(socket)) {
+      socket.destroy();
+      return;
+    }
+    const outcome = answerBrokenHttp(error, socket, settings);
+    if (outcome !== undefined) options.metrics.request('http', outcome, 0);
+  });
 
   return {
     listen: ({ host, port }) =>
@@ -186,8 +204,8 @@ interface Answer {
 const refused = (refusal: Refusal): { kind: 'refused'; refusal: Refusal } => ({ kind: 'refused', refusal });
 const ignore = (): void => undefined;
 
-/** The answer to a request for something else than POST /v1/metrics. */
-function checkRoute(request: IncomingMessage): Answer | undefined {
+/** The answer to a request for something else than POST to the path. */
+function checkRoute(request: IncomingMessage, settings: ReceiverSettings): Answer | undefined {
   const path = (request.url ?? '').split('?', 1)[0];
   const encoding = encodingOf(request) ?? 'json';
   const answer = (
@@ -199,9 +217,16 @@ function checkRoute(request: IncomingMessage): Answer | undefined {
     const body: Status = { code, message };
     return { status, encoding, headers, body: encodeStatus(encoding, body) };
   };
-  if (path !== PATH) return answer(404, GRPC_NOT_FOUND, `OTLP_NOT_FOUND: only ${PATH} is served here`);
+  if (request.httpVersion === '1.1' && request.headers.host === undefined) {
+    return answer(400, GRPC_INVALID_ARGUMENT, 'OTLP_BAD_HTTP: a request of HTTP/1.1 must have a Host header');
+  }
+  if (path !== settings.path) {
+    return answer(404, GRPC_NOT_FOUND, `OTLP_NOT_FOUND: only ${settings.path} is served here`);
+  }
   if (request.method === 'POST') return undefined;
-  return answer(405, GRPC_UNIMPLEMENTED, `OTLP_METHOD_NOT_ALLOWED: ${PATH} takes POST only`, { allow: 'POST' });
+  return answer(405, GRPC_UNIMPLEMENTED, `OTLP_METHOD_NOT_ALLOWED: ${settings.path} takes POST only`, {
+    allow: 'POST',
+  });
 }
 
 function checkHeaders(

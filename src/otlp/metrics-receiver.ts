@@ -3,6 +3,7 @@ import { createInflightBytes, type InflightBytes } from './inflight-bytes.ts';
 
 /** The specification's default: 64 MiB as received, and 64 MiB inflated. */
 export const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
+const DEFAULT_PATH = '/v1/metrics';
 const DEFAULT_MAX_INFLIGHT_BYTES = 256 * 1024 * 1024;
 
 export interface ReceiverLimits {
@@ -26,6 +27,8 @@ export interface ReceiverOptions {
   /** Header that names a balancer when its resource does not. */
   readonly identityHeader: string;
   readonly limits?: Partial<ReceiverLimits>;
+  /** Path of OTLP over HTTP; /v1/metrics by default. gRPC names its method instead. */
+  readonly path?: string;
   /** Share one of these between receivers to bound them together. */
   readonly inflight?: InflightBytes;
   /** Told when the consumer throws, which is a bug; the sender is told to retry. */
@@ -47,6 +50,7 @@ export interface ReceiverSettings {
   readonly limits: ReceiverLimits;
   readonly inflight: InflightBytes;
   readonly identityHeader: string;
+  readonly path: string;
   readonly random: () => number;
 }
 
@@ -63,6 +67,7 @@ export function toSettings(options: ReceiverOptions): ReceiverSettings {
     limits,
     inflight: options.inflight ?? createInflightBytes(limits.inflightBytes),
     identityHeader: options.identityHeader.toLowerCase(),
+    path: options.path ?? DEFAULT_PATH,
     random: options.random ?? Math.random,
   };
 }

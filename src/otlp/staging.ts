@@ -52,12 +52,17 @@ export class Staging {
   /** The same bytes, for reads of more than one byte. */
   view: DataView = new DataView(new ArrayBuffer(0));
 
-  /** One context per ScopeMetrics. Ranges of the Resource message's and the InstrumentationScope message's bodies. */
+  /**
+   * One context per ScopeMetrics. Ranges of the Resource message's and the InstrumentationScope message's bodies, and
+   * of the scope's schema URL.
+   */
   contextCount = 0;
   resourceFrom = new Int32Array(8);
   resourceTo = new Int32Array(8);
   scopeFrom = new Int32Array(8);
   scopeTo = new Int32Array(8);
+  schemaFrom = new Int32Array(8);
+  schemaTo = new Int32Array(8);
 
   /** One entry per Metric message. */
   metricCount = 0;
@@ -131,6 +136,8 @@ export class Staging {
       this.resourceTo = grown(this.resourceTo, size);
       this.scopeFrom = grown(this.scopeFrom, size);
       this.scopeTo = grown(this.scopeTo, size);
+      this.schemaFrom = grown(this.schemaFrom, size);
+      this.schemaTo = grown(this.schemaTo, size);
     }
     return index;
   }

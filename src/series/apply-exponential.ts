@@ -7,9 +7,13 @@ import {
   emptyRun,
   hasFallen,
   isInRange,
+  seenScale,
+  sharedZero,
   sumOf,
+  trimZeros,
 } from './exponential.ts';
-import { type NotedReason, type PointResult, REJECTED, type Refusal } from './reasons.ts';
+import { addBuckets, boundsFor } from './exponential-buckets.ts';
+import { NOTED, type NotedReason, type PointResult, REJECTED, type Refusal } from './reasons.ts';
 import type { SeriesTable } from './series-table.ts';
 import type { Tally } from './tally.ts';
 import {
@@ -21,10 +25,14 @@ import {
   rememberTimes,
 } from './temporality.ts';
 
+/** Buckets kept of one side: several times the 160 that senders keep to. Empty ones at the edges do not count. */
+const BUCKETS_MAX = 1024;
+
 const interval = createInterval();
 /** The point in hand, as views into the staging's numbers. */
 const current: ExponentialPoint = {
   scale: 0,
+  sum: Number.NaN,
   zeroCount: 0,
   zeroThreshold: 0,
   positive: emptyRun(),
@@ -39,12 +47,14 @@ export function checkExponential(staging: Staging, point: number): Refusal | nul
   if (!(count <= Number.MAX_SAFE_INTEGER)) return REJECTED.tooLarge;
   if (!isInRange(scale, positive) || !isInRange(scale, negative)) return REJECTED.scaleRange;
   if (!Number.isFinite(zeroThreshold) || zeroThreshold < 0) return REJECTED.scaleRange;
+  if (positive.length > BUCKETS_MAX || negative.length > BUCKETS_MAX) return REJECTED.tooManyBuckets;
   return sumOf(positive) + sumOf(negative) + zeroCount === count ? null : REJECTED.countMismatch;
 }
 
 /**
  * A point of an exponential histogram: its count goes to counters, its counts at or below a threshold to latency
- * cells. Increments are taken at the coarser of the two scales, where both points are exact.
+ * cells, its bucket increments to stage histograms. Increments are taken at the coarser of the two scales and with the
+ * wider of the two zero regions, where both points are exact.
  */
 export function applyExponential(
   table: SeriesTable,
@@ -68,18 +78,11 @@ export function applyExponential(
   if (interval.kind === 'refused') return interval.reason as PointResult;
   if (interval.kind !== 'baseline') {
     const before = interval.kind === 'difference' ? last : undefined;
-    const from = placed(interval.from, hand);
-    const to = placed(hand.timeMs, hand);
-    const { counters, atOrBelow } = table.bindings[row] as SeriesTable['bindings'][number];
     const growth = count - (before === undefined ? 0 : (state.value[row] as number));
-    for (const { cell, weight } of counters) cell.add(from, to, weight * growth);
-    const scale = before === undefined ? current.scale : Math.min(current.scale, before.scale);
-    for (const { cell, weight, threshold } of atOrBelow) {
-      const was = before === undefined ? 0 : countAtOrBelow(before, scale, threshold);
-      cell.add(from, to, weight * (countAtOrBelow(current, scale, threshold) - was));
-    }
+    addIncrements(table, row, hand, growth, before);
   }
   if (interval.reason !== null) tally.note(interval.reason as NotedReason);
+  if (count === 0 && staging.hasSum[point] === 1 && staging.sum[point] !== 0) tally.note(NOTED.sumWithoutCount);
   if (!hand.isDelta) {
     state.value[row] = count;
     if (last === undefined) state.exponential.set(row, ExponentialState.from(current));
@@ -89,9 +92,41 @@ export function applyExponential(
   return 'accepted';
 }
 
+/** Gives the cells what came since `before`, or the whole of the point in hand. */
+function addIncrements(
+  table: SeriesTable,
+  row: number,
+  hand: PointInHand,
+  growth: number,
+  before: ExponentialState | undefined,
+): void {
+  const from = placed(interval.from, hand);
+  const to = placed(hand.timeMs, hand);
+  const { counters, atOrBelow, histograms } = table.bindings[row] as SeriesTable['bindings'][number];
+  for (const { cell, weight } of counters) cell.add(from, to, weight * growth);
+  if (atOrBelow.length + histograms.length === 0) return;
+  const scale = before === undefined ? current.scale : Math.min(current.scale, before.scale);
+  const zero = before === undefined ? current.zeroThreshold : sharedZero(before, current, scale);
+  for (const { cell, weight, threshold } of atOrBelow) {
+    const was = before === undefined ? 0 : countAtOrBelow(before, scale, threshold, zero);
+    cell.add(from, to, weight * (countAtOrBelow(current, scale, threshold, zero) - was));
+  }
+  const sum = before === undefined ? current.sum : current.sum - before.sum;
+  for (const { cell, toSeconds } of histograms) {
+    const bounds = boundsFor(scale, toSeconds);
+    bounds.set.increments.fill(0);
+    addBuckets(bounds, current, zero, 1);
+    if (before !== undefined) addBuckets(bounds, before, zero, -1);
+    const seconds = Number.isFinite(sum) ? sum * toSeconds : null;
+    cell.add(from, to, bounds.set.scaledBy(toSeconds), bounds.set.increments, seconds);
+  }
+}
+
 function read(staging: Staging, point: number): void {
   const { positive, negative } = current;
-  current.scale = staging.scale[point] as number;
+  const hasSum = staging.hasSum[point] === 1 && (staging.count[point] !== 0 || staging.sum[point] === 0);
+  current.sum = hasSum ? (staging.sum[point] as number) : Number.NaN;
+  current.scale = seenScale(staging.scale[point] as number);
   current.zeroCount = staging.zeroCount[point] as number;
   current.zeroThreshold = staging.zeroThreshold[point] as number;
   positive.numbers = negative.numbers = staging.numbers;
@@ -101,4 +136,6 @@ function read(staging: Staging, point: number): void {
   negative.from = staging.boundsFrom[point] as number;
   negative.length = staging.boundsLength[point] as number;
   negative.offset = staging.negativeOffset[point] as number;
+  trimZeros(positive);
+  trimZeros(negative);
 }

@@ -48,6 +48,7 @@ export function applyHistogram(
   if (interval.kind !== 'baseline') addIncrements(table, row, staging, point, hand, set);
   if (interval.reason !== null) tally.note(interval.reason as NotedReason);
   if (hasNewBounds) tally.note(NOTED.newBounds);
+  if (hasSumOfNothing(staging, point)) tally.note(NOTED.sumWithoutCount);
   state.bounds[row] = set.id;
   if (!hand.isDelta) remember(state, row, staging, point);
   rememberTimes(state, row, hand);
@@ -81,7 +82,7 @@ function addIncrements(
   if (!isDifference) fillWhole(staging, point, set.increments);
   for (let index = 0; index < atOrBelow.length; index += 1) {
     const { cell, weight, threshold } = atOrBelow[index] as (typeof atOrBelow)[number];
-    cell.add(from, to, weight * sumOf(set.increments, set.bucketsBelow(threshold)));
+    cell.add(from, to, weight * countBelow(set.increments, set.bucketsBelow(threshold)));
   }
   if (histograms.length === 0) return;
   const sum = sumIncrement(state, row, staging, point, isDifference);
@@ -98,11 +99,20 @@ function fillWhole(staging: Staging, point: number, increments: Float64Array): v
   else for (let index = 0; index < increments.length; index += 1) increments[index] = numbers[from + index] as number;
 }
 
-function sumOf(increments: Float64Array, buckets: number): number {
+function countBelow(increments: Float64Array, buckets: number): number {
   let sum = 0;
   for (let index = 0; index < buckets; index += 1) sum += increments[index] as number;
   return sum;
 }
+
+/** The sum of a point; NaN where none was sent, or where it is the sum of no values and yet not 0. */
+function sumOf(staging: Staging, point: number): number {
+  if (staging.hasSum[point] === 0 || hasSumOfNothing(staging, point)) return Number.NaN;
+  return staging.sum[point] as number;
+}
+
+const hasSumOfNothing = (staging: Staging, point: number): boolean =>
+  staging.count[point] === 0 && staging.hasSum[point] === 1 && staging.sum[point] !== 0;
 
 /** Null where either point has no sum: senders leave it out when they record negative values. */
 function sumIncrement(
@@ -112,9 +122,8 @@ function sumIncrement(
   point: number,
   isDifference: boolean,
 ): number | null {
-  if (staging.hasSum[point] === 0) return null;
   const before = isDifference ? (state.buckets[state.bucketsFrom[row] as number] as number) : 0;
-  const sum = (staging.sum[point] as number) - before;
+  const sum = sumOf(staging, point) - before;
   return Number.isFinite(sum) ? sum : null;
 }
 
@@ -146,6 +155,6 @@ function remember(state: SeriesState, row: number, staging: Staging, point: numb
   const { numbers } = staging;
   const to = state.bucketsFrom[row] as number;
   const from = staging.countsFrom[point] as number;
-  buckets[to] = staging.hasSum[point] === 1 ? (staging.sum[point] as number) : Number.NaN;
+  buckets[to] = sumOf(staging, point);
   for (let index = 0; index < length; index += 1) buckets[to + 1 + index] = numbers[from + index] as number;
 }

@@ -89,7 +89,8 @@ export function applyGauge(
     if (interval.kind === 'refused') return interval.reason as PointResult;
     if (interval.reason !== null) tally.note(interval.reason as NotedReason);
   }
-  const value = (staging.value[point] as number) + (hand.isDelta ? (state.value[row] as number) : 0);
+  const sent = staging.value[point] as number;
+  const value = hand.isDelta ? sent + (state.value[row] as number) : sent;
   state.value[row] = value;
   rememberTimes(state, row, hand);
   setGauges(table, row, placed(hand.timeMs, hand), value);

@@ -156,16 +156,19 @@ function decodeKeyValue(
   while (cursor.at < limit) {
     const tag = cursor.varint(limit);
     if (tag === 0x0a) key = cursor.text(limit);
-    else if (tag === 0x12) value = decodeAnyValue(cursor, cursor.end(limit), depth + 1);
+    else if (tag === 0x12) value = decodeAnyValue(cursor, cursor.end(limit), depth + 1, value);
     else cursor.skip(tag % 8, limit);
   }
   take(key, value);
 }
 
-/** AnyValue: string 1, bool 2, int 3, double 4, array 5, kvlist 6, bytes 7. The last member on the wire wins. */
-function decodeAnyValue(cursor: Cursor, limit: number, depth: number): AttributeValue {
+/**
+ * AnyValue: string 1, bool 2, int 3, double 4, array 5, kvlist 6, bytes 7. The last member on the wire wins; pieces of
+ * one list are joined. `before` is what an earlier piece of the same value said.
+ */
+function decodeAnyValue(cursor: Cursor, limit: number, depth: number, before = EMPTY): AttributeValue {
   if (depth > NESTING_MAX) throw new UnreadableAttributes(`nested deeper than ${NESTING_MAX} levels`);
-  let value = EMPTY;
+  let value = before;
   while (cursor.at < limit) {
     const tag = cursor.varint(limit);
     switch (tag) {
@@ -183,7 +186,7 @@ function decodeAnyValue(cursor: Cursor, limit: number, depth: number): Attribute
         break;
       case 0x2a:
       case 0x32:
-        value = decodeList(cursor, tag, cursor.end(limit), depth);
+        value = decodeList(cursor, tag, cursor.end(limit), depth, value);
         break;
       case 0x3a: {
         const end = cursor.end(limit);
@@ -198,18 +201,27 @@ function decodeAnyValue(cursor: Cursor, limit: number, depth: number): Attribute
   return value;
 }
 
-/** ArrayValue: values 1 (AnyValue). KeyValueList: values 1 (KeyValue). As JSON text that keeps the types. */
-function decodeList(cursor: Cursor, kind: number, end: number, depth: number): AttributeValue {
-  const parts: unknown[] = [];
+/**
+ * ArrayValue: values 1 (AnyValue). KeyValueList: values 1 (KeyValue). As JSON text that keeps the types; lists inside
+ * stand in it as JSON themselves, since text quoted again at every level would double with each.
+ */
+function decodeList(cursor: Cursor, kind: number, end: number, depth: number, before: AttributeValue): AttributeValue {
+  const type = kind === 0x2a ? 'array' : 'kvlist';
+  const parts: string[] = [];
+  if (before.type === type && before.text !== '[]') parts.push(before.text.slice(1, -1));
   while (cursor.at < end) {
     const tag = cursor.varint(end);
     if (tag !== 0x0a) cursor.skip(tag % 8, end);
     else if (kind === 0x2a) {
-      const { type, text } = decodeAnyValue(cursor, cursor.end(end), depth + 1);
-      parts.push([type, text]);
+      parts.push(`[${typedText(decodeAnyValue(cursor, cursor.end(end), depth + 1))}]`);
     } else {
-      decodeKeyValue(cursor, cursor.end(end), depth, (key, { type, text }) => parts.push([key, type, text]));
+      decodeKeyValue(cursor, cursor.end(end), depth, (key, inner) =>
+        parts.push(`[${JSON.stringify(key)},${typedText(inner)}]`),
+      );
     }
   }
-  return { type: kind === 0x2a ? 'array' : 'kvlist', text: JSON.stringify(parts) };
+  return { type, text: `[${parts.join(',')}]` };
 }
+
+const typedText = ({ type, text }: AttributeValue): string =>
+  `"${type}",${type === 'array' || type === 'kvlist' ? text : JSON.stringify(text)}`;

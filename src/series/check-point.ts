@@ -16,14 +16,19 @@ const BUCKETS_MAX = 1024;
 const ATTRIBUTES_BYTES_MAX = 65_536;
 const NAME_BYTES_MAX = 4096;
 
+/** The longest that any cell keeps what it is given (design section 12). */
+export const KEPT_MS = 36 * 86_400_000;
+
 /**
  * What makes a point useless in itself, before its series is looked for; null = nothing. A bad point makes no series.
+ * No cell keeps points before `oldestMs`.
  */
-export function checkPoint(staging: Staging, point: number): Refusal | null {
+export function checkPoint(staging: Staging, point: number, oldestMs: number): Refusal | null {
   const metric = staging.pointMetric[point] as number;
   const kind = staging.metricKind[metric] as number;
   if (kind === KIND_SUMMARY) return REJECTED.summary;
   if (staging.timeMs[point] === 0) return REJECTED.noTime;
+  if ((staging.timeMs[point] as number) < oldestMs) return REJECTED.tooOld;
   if (((staging.flags[point] as number) & FLAG_NO_RECORDED_VALUE) !== 0) return PASSED.staleMarker;
   if (kind !== KIND_GAUGE && staging.temporality[metric] === TEMPORALITY_UNSPECIFIED) {
     return REJECTED.temporalityUnspecified;

@@ -1,6 +1,6 @@
 import { equalBytes } from '../base/equal-bytes.ts';
 import type { Staging } from '../otlp/staging.ts';
-import { decodeAttributes, decodeScope } from './attribute-reader.ts';
+import { decodeAttributes, decodeScope, decodeText } from './attribute-reader.ts';
 import type { Attributes, SeriesDescription } from './binding.ts';
 import { ByteArena, type HashRange, hashText } from './bytes.ts';
 import { HashIndex } from './hash-index.ts';
@@ -20,11 +20,12 @@ export interface Context {
   newestAt: number;
 }
 
-/** As sent: the bytes of resource and scope, and who sent them. */
+/** As sent: the bytes of resource, scope and schema URL one behind the other, and who sent them. */
 interface RawContext {
   readonly from: number;
   readonly resourceLength: number;
   readonly scopeLength: number;
+  readonly schemaLength: number;
   readonly sender: string;
   readonly context: Context;
   next: number;
@@ -34,6 +35,7 @@ export interface ContextsState {
   readonly raw: readonly {
     readonly resource: Uint8Array;
     readonly scope: Uint8Array;
+    readonly schema: Uint8Array;
     readonly peer: string;
     readonly identityHeader: string | null;
   }[];
@@ -91,11 +93,16 @@ export class ContextTable {
   snapshot(): ContextsState {
     const { bytes } = this.#arena;
     return {
-      raw: this.#raw.map(({ from, resourceLength, scopeLength }, row) => ({
-        resource: bytes.slice(from, from + resourceLength),
-        scope: bytes.slice(from + resourceLength, from + resourceLength + scopeLength),
-        ...(this.#senders[row] as Sender),
-      })),
+      raw: this.#raw.map(({ from, resourceLength, scopeLength, schemaLength }, row) => {
+        const scopeFrom = from + resourceLength;
+        const schemaFrom = scopeFrom + scopeLength;
+        return {
+          resource: bytes.slice(from, scopeFrom),
+          scope: bytes.slice(scopeFrom, schemaFrom),
+          schema: bytes.slice(schemaFrom, schemaFrom + schemaLength),
+          ...(this.#senders[row] as Sender),
+        };
+      }),
       resources: [...this.#resources.values()].map(({ key, flushFrom, newest, prior }) => ({
         key,
         flushFrom,
@@ -107,15 +114,18 @@ export class ContextTable {
 
   /** Into an empty table. Contexts get the numbers that they had. */
   restore(state: ContextsState, staging: Staging): void {
-    for (const { resource, scope, peer, identityHeader } of state.raw) {
-      const bytes = new Uint8Array(resource.length + scope.length);
+    for (const { resource, scope, schema, peer, identityHeader } of state.raw) {
+      const schemaFrom = resource.length + scope.length;
+      const bytes = new Uint8Array(schemaFrom + schema.length);
       bytes.set(resource);
       bytes.set(scope, resource.length);
+      bytes.set(schema, schemaFrom);
       staging.reset(bytes);
       const index = staging.addContext();
       staging.resourceFrom[index] = 0;
       staging.resourceTo[index] = staging.scopeFrom[index] = resource.length;
-      staging.scopeTo[index] = bytes.length;
+      staging.scopeTo[index] = staging.schemaFrom[index] = schemaFrom;
+      staging.schemaTo[index] = bytes.length;
       const sender = { peer, identityHeader };
       this.find(staging, index, sender, senderKeyOf(sender), true);
     }
@@ -126,40 +136,55 @@ export class ContextTable {
     const raw = this.#raw[row] as RawContext;
     const { view } = this.#arena;
     const [resourceFrom, scopeFrom] = [staging.resourceFrom[index] as number, staging.scopeFrom[index] as number];
+    const schemaFrom = staging.schemaFrom[index] as number;
+    const { from, resourceLength, scopeLength, schemaLength } = raw;
     return (
-      raw.resourceLength === (staging.resourceTo[index] as number) - resourceFrom &&
-      raw.scopeLength === (staging.scopeTo[index] as number) - scopeFrom &&
+      resourceLength === (staging.resourceTo[index] as number) - resourceFrom &&
+      scopeLength === (staging.scopeTo[index] as number) - scopeFrom &&
+      schemaLength === (staging.schemaTo[index] as number) - schemaFrom &&
       raw.sender === sender &&
-      equalBytes(view, raw.from, staging.view, resourceFrom, raw.resourceLength) &&
-      equalBytes(view, raw.from + raw.resourceLength, staging.view, scopeFrom, raw.scopeLength)
+      equalBytes(view, from, staging.view, resourceFrom, resourceLength) &&
+      equalBytes(view, from + resourceLength, staging.view, scopeFrom, scopeLength) &&
+      equalBytes(view, from + resourceLength + scopeLength, staging.view, schemaFrom, schemaLength)
     );
   }
 
   #hashOf(staging: Staging, index: number, sender: string): number {
-    const { view, resourceFrom, resourceTo, scopeFrom, scopeTo } = staging;
+    const { view, resourceFrom, resourceTo, scopeFrom, scopeTo, schemaFrom, schemaTo } = staging;
     const seed = this.#hash(hashText(sender), view, resourceFrom[index] as number, resourceTo[index] as number);
-    return this.#hash(seed, view, scopeFrom[index] as number, scopeTo[index] as number);
+    const hash = this.#hash(seed, view, scopeFrom[index] as number, scopeTo[index] as number);
+    return this.#hash(hash, view, schemaFrom[index] as number, schemaTo[index] as number);
   }
 
   #add(staging: Staging, index: number, sender: Sender, senderKey: string, hash: number): number {
     const { bytes } = staging;
     const [resourceFrom, resourceTo] = [staging.resourceFrom[index] as number, staging.resourceTo[index] as number];
     const [scopeFrom, scopeTo] = [staging.scopeFrom[index] as number, staging.scopeTo[index] as number];
+    const [schemaFrom, schemaTo] = [staging.schemaFrom[index] as number, staging.schemaTo[index] as number];
     const resource = decodeAttributes(bytes, resourceFrom, resourceTo, RESOURCE_ATTRIBUTES);
-    const context = this.#canonical(resource, decodeScope(bytes, scopeFrom, scopeTo), sender);
-    const from = this.#arena.append(bytes, resourceFrom, resourceTo);
+    const schema = decodeText(bytes, schemaFrom, schemaTo);
+    const context = this.#canonical(resource, decodeScope(bytes, scopeFrom, scopeTo), schema, sender);
+    const raw: RawContext = {
+      from: this.#arena.append(bytes, resourceFrom, resourceTo),
+      resourceLength: resourceTo - resourceFrom,
+      scopeLength: scopeTo - scopeFrom,
+      schemaLength: schemaTo - schemaFrom,
+      sender: senderKey,
+      context,
+      next: -1,
+    };
     this.#arena.append(bytes, scopeFrom, scopeTo);
-    const [resourceLength, scopeLength] = [resourceTo - resourceFrom, scopeTo - scopeFrom];
-    const row = this.#raw.push({ from, resourceLength, scopeLength, sender: senderKey, context, next: -1 }) - 1;
+    this.#arena.append(bytes, schemaFrom, schemaTo);
+    const row = this.#raw.push(raw) - 1;
     this.#senders.push({ peer: sender.peer, identityHeader: sender.identityHeader });
     this.#index.add(row, hash);
     return row;
   }
 
-  #canonical(resource: Attributes, scope: SeriesDescription['scope'], sender: Sender): Context {
+  #canonical(resource: Attributes, scope: SeriesDescription['scope'], schema: string, sender: Sender): Context {
     const balancer = balancerOf(resource, sender);
     const resourceKey = JSON.stringify([attributesKey(resource), balancer.own ? '' : balancer.id]);
-    const key = JSON.stringify([resourceKey, scope.name, scope.version, attributesKey(scope.attributes)]);
+    const key = JSON.stringify([resourceKey, scope.name, scope.version, attributesKey(scope.attributes), schema]);
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
     const context: Context = {

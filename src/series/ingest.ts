@@ -19,7 +19,10 @@ export interface ApplyOutcome {
   readonly points: number;
   /** Points that the sender should know were not counted. */
   readonly rejected: number;
-  /** English; names up to ten reasons with counts and metrics. Empty when nothing was rejected. */
+  /**
+   * English; names up to ten reasons with counts and metrics, and warns of series that say they overflow. Empty when
+   * there is neither.
+   */
   readonly message: string;
 }
 

@@ -3,6 +3,7 @@
  */
 export const REJECTED = {
   noTime: 'time_missing',
+  tooOld: 'too_old',
   noValue: 'value_missing',
   notFinite: 'value_not_finite',
   tooLarge: 'value_too_large',
@@ -39,6 +40,10 @@ export const NOTED = {
   future: 'future',
   newBounds: 'new_bounds',
   clockBack: 'clock_back',
+  /** A histogram of nothing that has a sum; the sum is not taken. */
+  sumWithoutCount: 'sum_without_count',
+  /** The first point of a series in which a sender lumps together what went over its limit of series. */
+  overflow: 'sender_overflow',
 } as const;
 export type NotedReason = (typeof NOTED)[keyof typeof NOTED];
 

@@ -11,7 +11,7 @@ import { applyHistogram } from './apply-histogram.ts';
 import { applyGauge, applySum, placed } from './apply-number.ts';
 import { UnreadableAttributes } from './attribute-reader.ts';
 import type { BalancerListener } from './binding.ts';
-import { checkPoint, hasLongName } from './check-point.ts';
+import { checkPoint, hasLongName, KEPT_MS } from './check-point.ts';
 import { type Context, senderKeyOf } from './context-table.ts';
 import type { Sender } from './identity.ts';
 import { NOTED, type PointResult, REJECTED, type RejectedReason } from './reasons.ts';
@@ -59,7 +59,9 @@ export class RequestIngest {
     this.#table.bounds.begin();
     this.#findContexts(staging, source);
     this.#findMetrics(staging);
-    const isRepeating = this.#findSeries(staging);
+    const overflowing = this.#table.overflowSeries;
+    const isRepeating = this.#findSeries(staging, source.receivedAt - KEPT_MS);
+    this.#tally.noteOverflow(this.#table.overflowSeries - overflowing);
     const { pointCount } = staging;
     let accepted = 0;
     if (isRepeating) for (const point of inTimeOrder(staging)) accepted += this.#applyPoint(staging, point, source);
@@ -115,12 +117,12 @@ export class RequestIngest {
   }
 
   /** Finds the series of every good point and counts the others; true when a series has more than one point. */
-  #findSeries(staging: Staging): boolean {
+  #findSeries(staging: Staging, oldestMs: number): boolean {
     const { pointCount } = staging;
     if (this.#rows.length < pointCount) this.#rows = new Int32Array(pointCount * 2);
     let isRepeating = false;
     for (let point = 0; point < pointCount; point += 1) {
-      const row = this.#findRow(staging, point);
+      const row = this.#findRow(staging, point, oldestMs);
       this.#rows[point] = row;
       if (row < 0) continue;
       if (row >= this.#seenIn.length) this.#growSeen(row + 1);
@@ -130,8 +132,8 @@ export class RequestIngest {
     return isRepeating;
   }
 
-  #findRow(staging: Staging, point: number): number {
-    let wrong = checkPoint(staging, point);
+  #findRow(staging: Staging, point: number, oldestMs: number): number {
+    let wrong = checkPoint(staging, point, oldestMs);
     if (wrong === null) {
       const metric = staging.pointMetric[point] as number;
       if (staging.metricKind[metric] === KIND_EXPONENTIAL_HISTOGRAM) wrong = checkExponential(staging, point);

@@ -26,6 +26,9 @@ const compact = (binding: SeriesBinding): SeriesBinding => {
   return counters.length + atOrBelow.length + histograms.length + gauges.length === 0 ? FEEDS_NOTHING : binding;
 };
 
+/** Set by SDKs on the one series that takes what goes over their limit of series; its other attributes are lost. */
+const OVERFLOW_ATTRIBUTE = 'otel.metric.overflow';
+
 /** Layouts remembered per series, on average: shuffled attributes must not fill the memory. */
 const LAYOUTS_PER_SERIES = 4;
 
@@ -41,6 +44,8 @@ export class SeriesTable {
   readonly bounds = new BoundsTable();
   readonly state = new SeriesState();
   readonly bindings: SeriesBinding[] = [];
+  /** Series found since the start in which a sender lumps together what went over its limit. */
+  overflowSeries = 0;
   readonly #maxSeries: number;
   #binder: Binder;
   /** First layout of each series. */
@@ -124,6 +129,7 @@ export class SeriesTable {
     this.#layout[row] = this.layouts.add(staging, point, metric, row);
     this.#canonical.add(row, hash);
     this.bindings.push(binding);
+    if (description.attributes.get(OVERFLOW_ATTRIBUTE)?.text === 'true') this.overflowSeries += 1;
     return row;
   }
 

@@ -1,5 +1,5 @@
 import type { Staging } from '../otlp/staging.ts';
-import { type NotedReason, PASSED, type Refusal, type RejectedReason } from './reasons.ts';
+import { NOTED, type NotedReason, PASSED, type Refusal, type RejectedReason } from './reasons.ts';
 
 const MESSAGE_REASONS_MAX = 10;
 const NAMES_PER_REASON_MAX = 3;
@@ -20,11 +20,13 @@ export class Tally {
   readonly totals = new Map<string, number>();
   readonly #refused = new Map<RejectedReason, Refused>();
   rejected = 0;
+  #overflowing = 0;
 
   /** Starts the account of one request. */
   begin(): void {
     this.#refused.clear();
     this.rejected = 0;
+    this.#overflowing = 0;
   }
 
   add(name: string, by: number): void {
@@ -33,6 +35,12 @@ export class Tally {
 
   note(reason: NotedReason): void {
     this.add(reason, 1);
+  }
+
+  /** Series of the request, new to us, that hold what went over a sender's own limit. */
+  noteOverflow(series: number): void {
+    this.add(NOTED.overflow, series);
+    this.#overflowing = series;
   }
 
   /** A point that was not accepted. */
@@ -51,14 +59,22 @@ export class Tally {
     if (!refused.metrics.includes(name)) refused.metrics.push(name);
   }
 
-  /** What the sender should know, in English; empty when nothing was rejected. */
+  /** What the sender should know, in English; empty when nothing was rejected and nothing is odd. */
   message(): string {
-    if (this.rejected === 0) return '';
-    const byPoints = [...this.#refused].sort(([, a], [, b]) => b.points - a.points);
-    const parts = byPoints
-      .slice(0, MESSAGE_REASONS_MAX)
-      .map(([reason, { points, metrics }]) => `${points} ${reason} (${metrics.join(', ')})`);
-    return `data points not counted: ${parts.join('; ')}`;
+    const sentences = [];
+    if (this.rejected > 0) {
+      const byPoints = [...this.#refused].sort(([, a], [, b]) => b.points - a.points);
+      const parts = byPoints
+        .slice(0, MESSAGE_REASONS_MAX)
+        .map(([reason, { points, metrics }]) => `${points} ${reason} (${metrics.join(', ')})`);
+      sentences.push(`data points not counted: ${parts.join('; ')}`);
+    }
+    if (this.#overflowing > 0) {
+      sentences.push(
+        `${this.#overflowing} new series with otel.metric.overflow: your cardinality limit is reached, attributes are lost`,
+      );
+    }
+    return sentences.join('. ');
   }
 }
 

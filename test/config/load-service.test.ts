@@ -51,6 +51,7 @@ describe('loadServiceConfig', () => {
       tokens: [],
       receivers: [],
       identityHeader: 'x-slowburn-balancer',
+      otlp: { path: '/v1/metrics', maxBytes: 67_108_864 },
     });
   });
 
@@ -67,6 +68,7 @@ rules: ./rules
 externalUrl: https://slowburn.example.com/
 insecure: false
 identityHeader: X-Balancer
+otlp: { path: /in/otlp, maxBytes: 20971520 }
 engine: { type: embedded }
 tokens:
   - { name: fleet, role: push, value: "\${file:push.txt}" }
@@ -85,6 +87,7 @@ receivers:
     assert.equal(config.rulesDir, folder.path('etc/rules'));
     assert.equal(config.externalUrl, 'https://slowburn.example.com');
     assert.equal(config.identityHeader, 'x-balancer');
+    assert.deepEqual(config.otlp, { path: '/in/otlp', maxBytes: 20_971_520 });
     assert.deepEqual(config.tokens, [
       { name: 'fleet', role: 'push', value: 'abc' },
       { name: 'people', role: 'operate', value: 'p-xyz-q' },

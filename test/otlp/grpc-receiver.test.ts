@@ -1,85 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import type { OutgoingHttpHeaders } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { Client, compressionAlgorithms, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import type { MetricsOutcome, RefusalKind } from '../../src/otlp/consumer.ts';
 import { encodeMetrics } from '../../src/otlp/encode-metrics.ts';
 import { createGrpcReceiver } from '../../src/otlp/grpc-receiver.ts';
+import { createCaller, createRaw, frame, GRPC_HEADERS, GRPC_PATH } from '../support/grpc-client.ts';
 import { accepted, createRecordingConsumer, everyKind } from '../support/otlp-client.ts';
 import { startReceiver } from '../support/receivers.ts';
 
-const PATH = '/opentelemetry.proto.collector.metrics.v1.MetricsService/Export';
-const asIs = (bytes: Buffer): Buffer => bytes;
-
 const start = (context: TestContext, options: Parameters<typeof startReceiver>[2] = {}) =>
   startReceiver(context, createGrpcReceiver, options);
-
-interface CallAnswer {
-  readonly code: number;
-  readonly message: string;
-  readonly body: Buffer;
-  readonly details: Buffer | undefined;
-}
-
-/** One unary call through the official client; an error status is an answer too. */
-function createCaller(context: TestContext, port: number, options: { readonly gzip?: boolean } = {}) {
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
-    'grpc.max_send_message_length': -1,
-    ...(options.gzip === true ? { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip } : {}),
-  });
-  context.after(() => client.close());
-  return (body: Uint8Array, headers: Readonly<Record<string, string>> = {}, path = PATH): Promise<CallAnswer> =>
-    new Promise((resolve) => {
-      const metadata = new Metadata();
-      for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
-      client.makeUnaryRequest(path, asIs, asIs, Buffer.from(body), metadata, (error: ServiceError | null, value) => {
-        const details = error?.metadata.get('grpc-status-details-bin')[0];
-        resolve({
-          code: error?.code ?? 0,
-          message: error?.details ?? '',
-          body: value ?? Buffer.alloc(0),
-          details: Buffer.isBuffer(details) ? details : undefined,
-        });
-      });
-    });
-}
-
-/** Speaks HTTP/2 by hand, for what the official client would not send. */
-function createRaw(context: TestContext, port: number) {
-  const session = connect(`http://127.0.0.1:${port}`);
-  session.on('error', () => undefined);
-  context.after(() => session.destroy());
-  const call = (headers: OutgoingHttpHeaders, body: Uint8Array) => callRaw(session, headers, body);
-  return { session, call };
-}
-
-const HEADERS = { ':method': 'POST', ':path': PATH, 'content-type': 'application/grpc', te: 'trailers' };
-
-async function callRaw(session: ClientHttp2Session, headers: OutgoingHttpHeaders, body: Uint8Array) {
-  const stream = session.request({ ...HEADERS, ...headers });
-  let trailers: IncomingHttpHeaders = {};
-  stream.on('trailers', (received: IncomingHttpHeaders) => {
-    trailers = received;
-  });
-  stream.on('error', () => undefined);
-  const responded = once(stream, 'response');
-  stream.end(body);
-  const [answer] = (await responded) as [IncomingHttpHeaders & { ':status'?: number }];
-  const chunks: Buffer[] = [];
-  stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-  if (!stream.closed) await once(stream, 'close');
-  return { headers: answer, trailers, body: Buffer.concat(chunks) };
-}
-
-function frame(message: Uint8Array, flag = 0, declared = message.length): Buffer {
-  const header = Buffer.alloc(5);
-  header[0] = flag;
-  header.writeUInt32BE(declared, 1);
-  return Buffer.concat([header, message]);
-}
 
 test('a request arrives as sent, plain and gzip, with the sender and its identity header', async (context) => {
   const { port, consumer, metrics } = await start(context);
@@ -188,7 +121,7 @@ test('without one of the tokens a call is UNAUTHENTICATED and nothing is consume
 test('other methods and services are UNIMPLEMENTED', async (context) => {
   const { port, consumer } = await start(context);
   const call = createCaller(context, port);
-  for (const path of ['/opentelemetry.proto.collector.trace.v1.TraceService/Export', `${PATH}2`, '/x/y']) {
+  for (const path of ['/opentelemetry.proto.collector.trace.v1.TraceService/Export', `${GRPC_PATH}2`, '/x/y']) {
     assert.equal((await call(Uint8Array.of(0), {}, path)).code, 12, path);
   }
   assert.equal(consumer.requests.length, 0);
@@ -312,7 +245,7 @@ test('bytes in flight are bounded and given back', async (context) => {
 test('a call that is cancelled in the middle leaves nothing behind', async (context) => {
   const { port, consumer, errors } = await start(context, { limits: { inflightBytes: 1000 } });
   const { session } = createRaw(context, port);
-  const stream = session.request(HEADERS);
+  const stream = session.request(GRPC_HEADERS);
   stream.on('error', () => undefined);
   stream.write(frame(Buffer.alloc(700), 0, 900));
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -327,7 +260,7 @@ test('a call that is cancelled in the middle leaves nothing behind', async (cont
 test('a call that does not finish in time is cut', async (context) => {
   const { port, consumer } = await start(context, { limits: { requestTimeoutMs: 50 } });
   const { session } = createRaw(context, port);
-  const stream = session.request(HEADERS);
+  const stream = session.request(GRPC_HEADERS);
   stream.on('error', () => undefined);
   stream.write(frame(Buffer.alloc(1), 0, 900));
   await once(stream, 'close');
@@ -357,7 +290,7 @@ test('closing finishes calls in flight and refuses new connections', async (cont
 test('closing cuts calls that do not finish within the grace', async (context) => {
   const { port, receiver } = await start(context, { limits: { closeGraceMs: 50 } });
   const { session } = createRaw(context, port);
-  const stream = session.request(HEADERS);
+  const stream = session.request(GRPC_HEADERS);
   stream.on('error', () => undefined);
   stream.write(frame(Buffer.alloc(1), 0, 900));
   await new Promise((resolve) => setTimeout(resolve, 30));

@@ -355,6 +355,28 @@ test('a sender that goes away in the middle leaves nothing behind', async (conte
   assert.deepEqual(errors, []);
 });
 
+test('a connection that says nothing is closed without a word, and bytes behind the last request are passed over', async (context) => {
+  const { port, consumer, metrics } = await start(context, { limits: { requestTimeoutMs: 50 } });
+  const silent = connect(port, '127.0.0.1');
+  const heard: Buffer[] = [];
+  silent.on('data', (chunk: Buffer) => heard.push(chunk));
+  const last = connect(port, '127.0.0.1');
+  const answers: Buffer[] = [];
+  last.on('data', (chunk: Buffer) => answers.push(chunk));
+  const head = 'POST /v1/metrics HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nConnection: close\r\n';
+  last.write(`${head}Content-Length: 2\r\n\r\n{}and more`);
+  await Promise.all([once(silent, 'close'), once(last, 'close')]);
+  assert.equal(heard.length, 0);
+  assert.equal(
+    Buffer.concat(answers)
+      .toString()
+      .match(/HTTP\/1\.1 \d+/g)
+      ?.join(),
+    'HTTP/1.1 200',
+  );
+  assert.deepEqual([consumer.requests.length, metrics.lines], [1, ['http accepted 2']]);
+});
+
 test('closing finishes what is in flight, closes the connection behind it, and refuses new ones', async (context) => {
   let release = (): void => undefined;
   const held = new Promise<MetricsOutcome>((resolve) => {

@@ -8,6 +8,8 @@ import {
   type ExponentialPoint,
   hasFallen,
   isInRange,
+  seenScale,
+  trimZeros,
 } from '../../src/series/exponential.ts';
 import { amounts, createRecording, nanos, type Recording, requestOf } from '../support/recording-ingest.ts';
 
@@ -21,6 +23,7 @@ const run = (offset: number, ...counts: number[]): BucketRun => ({
 });
 const point = (scale: number, positive: BucketRun, rest: Partial<ExponentialPoint> = {}): ExponentialPoint => ({
   scale,
+  sum: Number.NaN,
   zeroCount: 0,
   zeroThreshold: 0,
   positive,
@@ -92,12 +95,22 @@ describe('exponential buckets', () => {
   });
 
   test('X6: buckets beyond what a double can hold are out of range, empty ones at the edge are not', () => {
-    assert.equal(isInRange(-4, run(64, 1)), false);
-    assert.equal(isInRange(-4, run(63, 1, 0)), true);
-    assert.equal(isInRange(-10, run(-1, 1, 1)), true);
-    assert.equal(isInRange(0, run(2 ** 31 - 1, 1)), false);
-    assert.equal(isInRange(40, run(0, 1)), false);
-    assert.equal(isInRange(0, run(2 ** 31 - 1)), true);
+    const fits = (scale: number, buckets: BucketRun): boolean => {
+      trimZeros(buckets);
+      return isInRange(seenScale(scale), buckets);
+    };
+    assert.equal(fits(-4, run(64, 1)), false);
+    assert.equal(fits(-4, run(63, 1, 0)), true);
+    assert.equal(fits(-4, run(64, 0, 0)), true);
+    assert.equal(fits(-10, run(-1, 1, 1)), true);
+    assert.equal(fits(0, run(2 ** 31 - 1, 1)), false);
+    assert.equal(fits(0, run(2 ** 31 - 1)), true);
+    for (const scale of [-(2 ** 31), -12, -11]) {
+      assert.equal(fits(scale, run(-1, 1, 1)), true);
+      assert.equal(fits(scale, run(1, 1)), false);
+      assert.equal(fits(scale, run(-2, 1)), false);
+    }
+    for (const scale of [31, 1000, 2 ** 31 - 1]) assert.equal(fits(scale, run(-(2 ** 31), 1)), true);
   });
 });
 
