@@ -1,4 +1,4 @@
-import type { SeriesDescription } from '../binding.ts';
+import type { Reads, SeriesDescription } from '../binding.ts';
 import { canonical } from './canonical.ts';
 import { CONTROL_PLANE_CLUSTERS, envoy } from './envoy.ts';
 import type { CanonicalSeries, Profile, ProfileOptions } from './profile.ts';
@@ -21,6 +21,8 @@ export interface Translation {
   /** What the balancer is, where the metric's vocabulary tells. */
   readonly flavor: string | null;
   readonly series: readonly CanonicalSeries[];
+  /** What the values are, where their declared type lies. */
+  readonly reads?: Reads | undefined;
 }
 
 const UNKNOWN: Translation = { understood: false, flavor: null, series: [] };
@@ -34,7 +36,7 @@ export function translate(
     const series = profile.translate(description, options);
     if (series === null) continue;
     const flavor = profile.flavor ?? series[0]?.attributes.get('lb.flavor') ?? null;
-    return { understood: true, flavor, series };
+    return { understood: true, flavor, series, reads: series[0]?.reads };
   }
   return UNKNOWN;
 }
