@@ -3,13 +3,23 @@ import { canonical } from './canonical.ts';
 import { CONTROL_PLANE_CLUSTERS, envoy } from './envoy.ts';
 import { haproxy } from './haproxy.ts';
 import { ingressNginx } from './ingress-nginx.ts';
+import { istio } from './istio.ts';
 import { nginx } from './nginx.ts';
 import type { CanonicalSeries, Profile, ProfileOptions } from './profile.ts';
 import { semconv } from './semconv.ts';
 import { traefik } from './traefik.ts';
 
 /** The closed list, asked in this order; the first that knows a metric translates it. */
-const PROFILES: readonly Profile[] = [canonical, traefik, haproxy, ingressNginx, nginx, semconv, envoy];
+const PROFILES: readonly Profile[] = [
+  canonical,
+  traefik,
+  haproxy,
+  ingressNginx,
+  nginx,
+  istio,
+  semconv,
+  envoy,
+];
 
 /** Options that leave out clusters with names matched by any of the patterns, which are anchored at both ends. */
 export function ignoringClusters(patterns: readonly string[]): ProfileOptions {
