@@ -1,6 +1,7 @@
 import type { Reads, SeriesDescription } from '../binding.ts';
 import { canonical } from './canonical.ts';
 import { CONTROL_PLANE_CLUSTERS, envoy } from './envoy.ts';
+import { grpc } from './grpc.ts';
 import { haproxy } from './haproxy.ts';
 import { ingressNginx } from './ingress-nginx.ts';
 import { istio } from './istio.ts';
@@ -17,6 +18,7 @@ const PROFILES: readonly Profile[] = [
   ingressNginx,
   nginx,
   istio,
+  grpc,
   semconv,
   envoy,
 ];
