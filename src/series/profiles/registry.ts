@@ -5,6 +5,7 @@ import { grpc } from './grpc.ts';
 import { haproxy } from './haproxy.ts';
 import { ingressNginx } from './ingress-nginx.ts';
 import { istio } from './istio.ts';
+import { kernel } from './kernel.ts';
 import { nginx } from './nginx.ts';
 import type { CanonicalSeries, Profile, ProfileOptions } from './profile.ts';
 import { semconv } from './semconv.ts';
@@ -19,6 +20,7 @@ const PROFILES: readonly Profile[] = [
   nginx,
   istio,
   grpc,
+  kernel,
   semconv,
   envoy,
 ];
