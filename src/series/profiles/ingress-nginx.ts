@@ -44,7 +44,8 @@ function pairsOf(metric: string, attributes: Attributes): Pairs {
     [ATTRIBUTE.side, sideOf(metric)],
     [ATTRIBUTE.cluster, clusterOf(attributes)],
     [ATTRIBUTE.route, textOf(attributes, 'ingress')],
-    [ATTRIBUTE.certificate, textOf(attributes, 'host')],
+    // Elsewhere `host` is what the client wrote.
+    [ATTRIBUTE.certificate, metric.startsWith('ssl_') ? textOf(attributes, 'host') : undefined],
     [ATTRIBUTE.responseClass, status === undefined || /^[1-5]xx$/.test(status) ? status : responseClass(status)],
   ];
 }

@@ -59,7 +59,7 @@ test('an attempt, its call and what was started are one request', () => {
   assert.equal(fleet.aggregate.balancers(at(10))[0]?.stages.backend, 'whole_response');
 });
 
-test('retries are the sum of a histogram of how many each call took', () => {
+test('retries are the sum of a histogram of how many each call took (gotcha 13, 46)', () => {
   const slo = sloOf('retries', {
     indicator: {
       kind: 'events',
@@ -85,7 +85,7 @@ test('retries are the sum of a histogram of how many each call took', () => {
   assert.ok(isIgnored(exponential), 'its sum is not kept');
 });
 
-test('handshakes by result and resumption, where the optional label is on', () => {
+test('handshakes by result and resumption, where the optional label is on (gotcha 45)', () => {
   const of = (result: string, more = {}) =>
     read(seriesOf('grpc.server.tls.handshakes', { 'grpc.tls.handshake.result': result, ...more }, SDK));
   assert.deepEqual(of('SUCCESS', { 'grpc.tls.handshake.resumed': 'RESUMED_HANDSHAKE' }), [

@@ -25,7 +25,7 @@ const byClass = (statusCode: string, value: number): Metric => ({
   value,
 });
 
-test('the receiver: frontends tell clients, backends clusters, servers hosts', () => {
+test('the receiver: frontends tell clients, backends clusters, servers hosts (gotcha 35)', () => {
   const requests = (service: string) => read(seriesOf('haproxy.requests.total', { status_code: '5xx' }, row(service)));
   assert.deepEqual(requests('FRONTEND'), [
     'lb.requests{lb.listener=webservers,lb.response.class=5xx,lb.side=downstream}',
@@ -54,7 +54,7 @@ test('the exporter says the same in labels', () => {
   assert.ok(isLeftOut(seriesOf('haproxy_listener_http_responses_total', { proxy: 'web', code: '2xx' }, PROMETHEUS)));
 });
 
-test('one request in all three rows is counted once on each side', () => {
+test('one request in all three rows is counted once on each side (gotcha 7)', () => {
   const fleet = createFleet(sloOf('down'), sloOf('up', { indicator: errorsOf('upstream') }));
   const rows = ['s1', 'BACKEND', 'FRONTEND'];
   for (const [seconds, value] of [
@@ -68,7 +68,7 @@ test('one request in all three rows is counted once on each side', () => {
   assert.deepEqual(fleet.features('cluster.errors'), ['cluster=webservers: 7'], 'the scraper history is no growth');
 });
 
-test('averages are known as averages: no stage is exact, no latency SLO counts them', () => {
+test('averages are known as averages: no stage is exact, no latency SLO counts them (gotcha 14)', () => {
   const average = (name: string, service = 'BACKEND') => gaugeOf(name, {}, { ...row(service), unit: 'ms' });
   assert.equal(
     timeOf(average('haproxy.connections.average_time')),
@@ -101,12 +101,12 @@ test('averages are known as averages: no stage is exact, no latency SLO counts t
   });
 });
 
-test('what the receiver calls the average time of requests is the wait for a server, not for the accept', () => {
+test('what the receiver calls the average time of requests is the wait for a server, not for the accept (gotcha 44)', () => {
   const queue = gaugeOf('haproxy.requests.average_time', {}, { ...row('BACKEND'), unit: 'ms' });
   assert.equal(timeOf(queue), 'lb.stage.pool_queue.duration average x 0.001 average_only');
 });
 
-test('the queue is declared a counter and is a level', () => {
+test('the queue is declared a counter and is a level (gotcha 9)', () => {
   const queued = seriesOf('haproxy.requests.queued', {}, row('BACKEND'));
   assert.deepEqual(read(queued), ['lb.pool_queue.length{lb.side=upstream,lb.upstream.cluster=webservers}']);
   assert.equal(translate(queued).reads, 'level');
@@ -119,7 +119,7 @@ test('the queue is declared a counter and is a level', () => {
   assert.equal(translate(gaugeOf('haproxy_backend_current_queue', { proxy: 'web' }, PROMETHEUS)).reads, undefined);
 });
 
-test('retries and redispatches are attempts to connect again', () => {
+test('retries and redispatches are attempts to connect again (gotcha 46)', () => {
   const expected = ['lb.retries{lb.retry.outcome=attempt,lb.side=upstream,lb.upstream.cluster=webservers}'];
   for (const name of ['haproxy.connections.retries', 'haproxy.requests.redispatched']) {
     const series = seriesOf(name, {}, row('BACKEND'));
@@ -133,7 +133,7 @@ test('retries and redispatches are attempts to connect again', () => {
   }
 });
 
-test('servers by state are the hosts of a backend', () => {
+test('servers by state are the hosts of a backend (gotcha 47)', () => {
   const fleet = createFleet();
   const states = { UP: 3, DOWN: 1, DRAIN: 1, NOLB: 1, MAINT: 2 };
   const metrics = Object.entries(states).map(
@@ -190,7 +190,7 @@ test('failed checks, and servers that checks took out, by host; a deploy is no e
   assert.deepEqual(fleet.features('cluster.ejections'), []);
 });
 
-test('handshakes with clients, resumed ones among them, from the extra counters', () => {
+test('handshakes with clients, resumed ones among them, from the extra counters (gotcha 45)', () => {
   const fleet = createFleet();
   const tls = (name: string, value: number, kind: 'sum' | 'gauge'): Metric => ({
     name: `haproxy_frontend_${name}`,

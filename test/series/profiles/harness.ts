@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
 import { type Aggregate, createAggregate } from '../../../src/aggregate/cells.ts';
 import type { FeatureName, GaugeName } from '../../../src/aggregate/features.ts';
+import { canonicalMetric } from '../../../src/model/conventions.ts';
 import { decodeJsonMetrics } from '../../../src/otlp/decode-json.ts';
 import { decodeMetrics } from '../../../src/otlp/decode-metrics.ts';
 import { Staging } from '../../../src/otlp/staging.ts';
@@ -12,6 +14,8 @@ import { at } from '../../aggregate/fixture.ts';
 
 /** `metric{attributes}` without what every series carries; the weight where it is not 1, and what it takes. */
 export function read(description: SeriesDescription): string[] {
+  for (const { metric } of translate(description).series)
+    assert.ok(canonicalMetric(metric), `${metric} has no meaning`);
   const common = ['service.instance.id', 'lb.flavor', 'service.name', 'service.version', 'host.name'];
   return translate(description).series.map(({ metric, attributes, weight, takes }) => {
     const pairs = [...attributes].filter(([name]) => !common.includes(name)).map(([name, value]) => `${name}=${value}`);
@@ -39,7 +43,7 @@ type Point = Readonly<Record<string, unknown>>;
 /** A metric of a request, as a balancer sends it. `sum` is cumulative and monotonic. */
 export interface Metric {
   readonly name: string;
-  readonly kind?: 'sum' | 'gauge' | 'histogram';
+  readonly kind?: 'sum' | 'gauge' | 'histogram' | 'exponentialHistogram';
   readonly unit?: string;
   readonly attributes?: Readonly<Record<string, Value>>;
   readonly value?: number;
@@ -62,7 +66,9 @@ function toPayload({ name, kind = 'sum', unit = '', attributes = {}, value, poin
   ];
   const aggregationTemporality = delta === true ? 1 : 2;
   if (kind === 'gauge') return { name, unit, gauge: { dataPoints } };
-  if (kind === 'histogram') return { name, unit, histogram: { aggregationTemporality, dataPoints } };
+  if (kind === 'histogram' || kind === 'exponentialHistogram') {
+    return { name, unit, [kind]: { aggregationTemporality, dataPoints } };
+  }
   return { name, unit, sum: { aggregationTemporality, isMonotonic: true, dataPoints } };
 }
 

@@ -20,7 +20,7 @@ const REQUEST = {
 };
 const UP = `lb.side=upstream,lb.upstream.cluster=${SVC}`;
 
-test('the caller tells the cluster, the callee what its clients see; scraped or through the sink of Envoy', () => {
+test('the caller tells the cluster, the callee what its clients see; scraped or through the sink of Envoy (gotcha 28)', () => {
   for (const name of ['istio_requests_total', 'istiocustom.istio_requests_total', 'istiocustom.istio_requests']) {
     assert.deepEqual(read(seriesOf(name, REQUEST)), [
       `lb.requests{http.response.status_code=200,lb.response.class=2xx,lb.response.source=upstream,${UP}}`,
@@ -34,7 +34,7 @@ test('the caller tells the cluster, the callee what its clients see; scraped or 
   assert.ok(isIgnored(seriesOf('istio_requests_total', { ...REQUEST, reporter: 'else' })));
 });
 
-test('a request that both proxies report is one on each side', () => {
+test('a request that both proxies report is one on each side (gotcha 7)', () => {
   const fleet = createFleet(sloOf('down'), sloOf('up', { indicator: errorsOf('upstream') }));
   const sent = (reporter: string, value: number): Metric => ({
     name: 'istio_requests_total',
@@ -51,7 +51,7 @@ test('a request that both proxies report is one on each side', () => {
   assert.deepEqual(fleet.sums().sort(), ['down[] 4/4', 'up[] 4/4']);
 });
 
-test('response flags say why, and that the proxy answered itself', () => {
+test('response flags say why, and that the proxy answered itself (gotcha 49)', () => {
   const of = (response_flags: string, response_code = '503') => {
     const attributes = translate(seriesOf('istio_requests_total', { ...REQUEST, response_code, response_flags }))
       .series[0]?.attributes;
@@ -74,7 +74,7 @@ test('for gRPC its own status decides', () => {
   assert.equal(none?.attributes.get('lb.response.class'), '2xx');
 });
 
-test('durations are milliseconds of whole requests; no stage is told', () => {
+test('durations are milliseconds of whole requests; no stage is told (gotcha 20)', () => {
   const duration = (reporter: string, unit = '') =>
     histogramOf('istio_request_duration_milliseconds', { ...REQUEST, reporter }, { unit });
   assert.equal(timeOf(duration('destination', 's')), 'http.server.request.duration buckets x 0.001 exact');

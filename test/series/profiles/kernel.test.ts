@@ -20,7 +20,7 @@ const eventsOf = (metric: string) =>
     indicator: { kind: 'events', counts: 'bad', part: { metric, where: [] }, total: { metric, where: [] } },
   });
 
-test('totals that come without a type are counted, whichever type they get', () => {
+test('totals that come without a type are counted, whichever type they get (gotcha 10)', () => {
   for (const kind of ['gauge', 'sum'] as const) {
     const fleet = createFleet(eventsOf('lb.accept_queue.overflows'), eventsOf('lb.host.tcp.retransmits'));
     const push = (seconds: number, overflows: number, retransmits: number): void => {

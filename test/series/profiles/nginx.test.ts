@@ -65,7 +65,7 @@ test('requests that say nothing of their outcome count for no SLO', () => {
   assert.ok(isLeftOut(gaugeOf('nginx.http.request.count', {}, AGENT)));
 });
 
-test("the Agent's gauges of responses hold what came since the last collection, and are added up", () => {
+test("the Agent's gauges of responses hold what came since the last collection, and are added up (gotcha 11)", () => {
   const fleet = createFleet(sloOf('down'));
   const responses = (range: string, value: number): Metric => ({
     name: 'nginx.http.response.count',
@@ -83,7 +83,7 @@ test("the Agent's gauges of responses hold what came since the last collection, 
   assert.equal(fleet.aggregate.balancers(at(120))[0]?.flavor, 'nginx');
 });
 
-test('server zones tell clients, their locations the same again; peers tell clusters and hosts', () => {
+test('server zones tell clients, their locations the same again; peers tell clusters and hosts (gotcha 7, 35)', () => {
   const status = (type: string) =>
     seriesOf(
       'nginx.http.response.status',
@@ -105,7 +105,7 @@ test('server zones tell clients, their locations the same again; peers tell clus
   assert.deepEqual(fleet.features('host.errors'), ['cluster=checkout,host=10.0.0.5:80: 10']);
 });
 
-test('moving averages are averages', () => {
+test('moving averages are averages (gotcha 14)', () => {
   const average = (name: string) => gaugeOf(name, PEER, { ...PLUS, unit: 'ms' });
   assert.equal(
     timeOf(average('nginx.http.upstream.peer.header.time')),
@@ -139,7 +139,7 @@ test('peers by state are the hosts of an upstream', () => {
   ]);
 });
 
-test('peers taken out for failing are ejections; the queue of an upstream is no accept queue', () => {
+test('peers taken out for failing are ejections; the queue of an upstream is no accept queue (gotcha 44)', () => {
   assert.deepEqual(read(seriesOf('nginx.http.upstream.peer.unavailables', PEER, PLUS)), [
     `lb.upstream.ejections{lb.ejection.enforced=true,${PEER_PLACE}}`,
   ]);
@@ -152,7 +152,7 @@ test('peers taken out for failing are ejections; the queue of an upstream is no 
   ]);
 });
 
-test('handshakes: reused ones are among the successful ones, reasons split up the failed ones', () => {
+test('handshakes: reused ones are among the successful ones, reasons split up the failed ones (gotcha 45)', () => {
   const fleet = createFleet();
   const tls = (value: number, attributes = {}): Metric => ({ name: 'nginx.ssl.handshakes', attributes, value });
   const failed = { 'nginx.ssl.status': 'FAILED' };
@@ -193,7 +193,7 @@ test('accepted, dropped and active connections of Plus; reloads; what serves ope
 const INGRESS = { namespace: 'shop', ingress: 'edge', service: 'checkout', method: 'GET', path: '/', status: '503' };
 const ingress = 'nginx_ingress_controller_';
 
-test('ingress-nginx: requests belong to their service, without what the client wrote', () => {
+test('ingress-nginx: requests belong to their service, without what the client wrote (gotcha 34)', () => {
   const expected = ['downstream', 'upstream'].map(
     (side) => `lb.requests{lb.response.class=5xx,lb.route=edge,lb.side=${side},lb.upstream.cluster=shop/checkout}`,
   );

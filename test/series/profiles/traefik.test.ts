@@ -31,7 +31,7 @@ test('requests of entry points are from clients, those of services to clusters; 
   }
 });
 
-test('routers, and what the conventions say of servers, repeat entry points', () => {
+test('routers, and what the conventions say of servers, repeat entry points (gotcha 34)', () => {
   const router = { ...CHECKOUT, router: 'checkout@docker' };
   assert.ok(isLeftOut(seriesOf('traefik_router_requests_total', router, OTLP)));
   assert.ok(isLeftOut(histogramOf('traefik_router_request_duration_seconds', router, OTLP)));
@@ -39,7 +39,7 @@ test('routers, and what the conventions say of servers, repeat entry points', ()
   assert.ok(isLeftOut(histogramOf('http.server.request.duration', attributes, OTLP)));
 });
 
-test("the conventions' client durations tell hosts beside their services, and the port once", () => {
+test("the conventions' client durations tell hosts beside their services, and the port once (gotcha 35)", () => {
   const attributes = {
     'http.request.method': 'GET',
     'http.response.status_code': 503,
@@ -57,7 +57,7 @@ test("the conventions' client durations tell hosts beside their services, and th
   ]);
 });
 
-test('one request that passes every level is one request on each side, whatever order they come in', () => {
+test('one request that passes every level is one request on each side, whatever order they come in (gotcha 7)', () => {
   const status = { 'http.response.status_code': 503 };
   const point = { count: '9', sum: 0.9, explicitBounds: [0.25], bucketCounts: ['9', '0'] };
   const metrics: Metric[] = [
@@ -84,7 +84,7 @@ test('one request that passes every level is one request on each side, whatever 
   }
 });
 
-test('durations are seconds, whatever unit is declared', () => {
+test('durations are seconds, whatever unit is declared (gotcha 19)', () => {
   for (const unit of ['s', 'ms', '']) {
     const shape = { ...OTLP, unit };
     assert.equal(
@@ -98,7 +98,7 @@ test('durations are seconds, whatever unit is declared', () => {
   }
 });
 
-test("gRPC's status decides the class, where there is one", () => {
+test("gRPC's status decides the class, where there is one (gotcha 50)", () => {
   const classOf = (code: string, protocol: string) =>
     translate(seriesOf('traefik_service_requests_total', { ...CHECKOUT, code, protocol }, OTLP)).series[0]?.attributes;
   assert.equal(classOf('0', 'grpc')?.get('lb.response.class'), '2xx');
@@ -109,7 +109,7 @@ test("gRPC's status decides the class, where there is one", () => {
   assert.equal(classOf('0', 'http')?.get('lb.response.class'), 'none');
 });
 
-test('servers that are up and down make the hosts of a service', () => {
+test('servers that are up and down make the hosts of a service (gotcha 47)', () => {
   const fleet = createFleet();
   const server = (url: string, value: number): Metric => ({
     name: 'traefik_service_server_up',
@@ -128,7 +128,7 @@ test('servers that are up and down make the hosts of a service', () => {
   ]);
 });
 
-test('open connections, also under the name that a Collector makes of the unit 1; certificates; retries; reloads', () => {
+test('open connections, also under the name that a Collector makes of the unit 1; certificates; retries; reloads (gotcha 28)', () => {
   const open = { entrypoint: 'web', protocol: 'TCP' };
   for (const name of ['traefik_open_connections', 'traefik_open_connections_ratio']) {
     assert.deepEqual(read(gaugeOf(name, open, SCRAPED)), ['lb.connections.active{lb.listener=web,lb.side=downstream}']);
@@ -154,7 +154,7 @@ test("Traefik's own dashboard, ping and metrics are left out", () => {
   }
 });
 
-test('TLS requests are no handshakes, and other types than the table says are not its metrics', () => {
+test('TLS requests are no handshakes, and other types than the table says are not its metrics (gotcha 45)', () => {
   assert.ok(isIgnored(seriesOf('traefik_entrypoint_requests_tls_total', { tls_version: '1.3' }, OTLP)));
   assert.ok(isIgnored(gaugeOf('traefik_service_requests_total', CHECKOUT, OTLP)));
   assert.ok(isIgnored(seriesOf('traefik_service_request_duration_seconds', CHECKOUT, OTLP)));
