@@ -20,6 +20,7 @@ test('the fleet page says in words what each balancer tells of the stages, and n
 
 test('what was understood and what was ignored is listed', () => {
   const { markup } = fleetPage(FAKE_FLEET, FAKE_NOW);
-  assert.match(markup, /<summary>2<\/summary><ul><li>cluster\.upstream_rq<\/li>/);
-  assert.match(markup, /<summary>1<\/summary><ul><li>server\.uptime<\/li>/);
+  assert.match(markup, /<summary>2 understood<\/summary><ul><li>cluster\.upstream_rq<\/li>/);
+  assert.match(markup, /<summary>1 ignored<\/summary><ul><li>server\.uptime<\/li>/);
+  assert.match(markup, /none understood.*none ignored/s);
 });
