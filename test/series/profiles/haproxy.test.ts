@@ -85,7 +85,11 @@ test('averages are known as averages: no stage is exact, no latency SLO counts t
   assert.ok(isLeftOut(average('haproxy.connections.average_time', 's1')), 'the average of the backend is enough');
   assert.ok(isIgnored(gaugeOf('haproxy_backend_max_connect_time_seconds', { proxy: 'web' }, PROMETHEUS)));
 
-  const fleet = createFleet(sloOf('slow', { indicator: latency(0.25, 'lb.stage.backend.duration') }));
+  const query = { metric: 'lb.stage.backend.duration', where: [] };
+  const fleet = createFleet(
+    sloOf('slow', { indicator: latency(0.25, 'lb.stage.backend.duration') }),
+    sloOf('events', { indicator: { kind: 'events', counts: 'bad', part: query, total: query } }),
+  );
   fleet.push(0, row('BACKEND'), [
     { name: 'haproxy.responses.average_time', kind: 'gauge', unit: 'ms', value: 105 },
     { name: 'haproxy.connections.average_time', kind: 'gauge', unit: 'ms', value: 2 },

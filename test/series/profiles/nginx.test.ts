@@ -97,7 +97,8 @@ test('server zones tell clients, their locations the same again; peers tell clus
   const responses = (range: string, value: number): Metric => ({
     name: 'nginx.http.upstream.peer.responses',
     attributes: { ...PEER, 'nginx.status_range': range },
-    value,
+    // The Agent's own start.
+    point: { asInt: String(value), startTimeUnixNano: `${at(-30)}000000` },
   });
   fleet.push(0, PLUS, [responses('2xx', 500), responses('5xx', 5)]);
   fleet.push(60, PLUS, [responses('2xx', 590), responses('5xx', 15)]);
