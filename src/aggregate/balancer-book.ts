@@ -28,7 +28,7 @@ export class BalancerBook {
 
   /** Before all series are bound again, so that none is counted twice. What a balancer has fed stays. */
   resetSeriesCounts(): void {
-    for (const record of this.#records.values()) record.seriesCount = 0;
+    for (const record of this.#records.values()) record.resetSeries();
   }
 
   isStale(id: string, now: EpochMs): boolean {

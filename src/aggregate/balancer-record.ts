@@ -1,5 +1,12 @@
 import { median } from '../base/median.ts';
 import { type EpochMs, epochMs, type Ms, ms } from '../base/units.ts';
+import {
+  betterFidelity,
+  type Fidelity,
+  type StageFidelity,
+  type StageName,
+  toStageFidelities,
+} from '../model/stages.ts';
 import type { BalancerState } from './features.ts';
 
 const UNKNOWN_INTERVAL_MS = 60_000;
@@ -55,6 +62,7 @@ export class BalancerRecord {
   readonly slos = new Set<string>();
   readonly clusters = new Set<string>();
   seriesCount = 0;
+  readonly #stages = new Map<StageName, StageFidelity>();
   readonly #understood = new Set<string>();
   readonly #ignored = new Set<string>();
   #firstSeenAt = Number.POSITIVE_INFINITY;
@@ -101,6 +109,17 @@ export class BalancerRecord {
     if (names.size < NAMES_MAX) names.add(metric);
   }
 
+  /** A series of it tells a stage; the best of several counts. */
+  reportsStage(stage: StageName, fidelity: Fidelity): void {
+    this.#stages.set(stage, betterFidelity(this.#stages.get(stage) ?? 'absent', fidelity));
+  }
+
+  /** Before all its series are bound again, so that none is counted twice. */
+  resetSeries(): void {
+    this.seriesCount = 0;
+    this.#stages.clear();
+  }
+
   /** Silent for 3 own intervals, at least 60 s. */
   isStale(now: number): boolean {
     return this.isSilentSince(this.newestPointAt, now);
@@ -135,6 +154,7 @@ export class BalancerRecord {
       slos: [...this.slos].sort(),
       clusters: [...this.clusters].sort(),
       seriesCount: this.seriesCount,
+      stages: toStageFidelities(this.#stages),
       metricsUnderstood: [...this.#understood].sort(),
       metricsIgnored: [...this.#ignored].sort(),
     };

@@ -1,5 +1,6 @@
 import type { EpochMs, Ms } from '../base/units.ts';
 import type { Labels } from '../model/labels.ts';
+import type { StageFidelities } from '../model/stages.ts';
 
 /**
  * What detectors read. Counted per 10 s step like SLO events, kept shorter (10 s for 7 h, 5 min for 8 d).
@@ -53,6 +54,8 @@ export interface BalancerState {
   readonly slos: readonly string[];
   readonly clusters: readonly string[];
   readonly seriesCount: number;
+  /** How faithfully it reports each stage. */
+  readonly stages: StageFidelities;
   readonly metricsUnderstood: readonly string[];
   readonly metricsIgnored: readonly string[];
 }

@@ -1,3 +1,4 @@
+import { FIDELITIES, type StageFidelities } from '../model/stages.ts';
 import type { BalancerView, ExhaustionView, GroupViewOut, SloView } from '../model/views.ts';
 import {
   flag,
@@ -60,6 +61,20 @@ export const SLO = viewSchema<SloView>('Slo', 'A service level objective and its
   groups: listOf(ref<GroupViewOut>(GROUP), 'Groups, one per combination of group-by values.'),
 });
 
+const fidelityOf = (stage: string) => oneOf([...FIDELITIES, 'absent'], `How faithfully it reports ${stage}.`);
+
+export const STAGE_FIDELITIES = viewSchema<StageFidelities>(
+  'StageFidelities',
+  'What a balancer tells of each stage. absent = nothing; no figure of it is ever drawn.',
+  {
+    accept_queue: fidelityOf('the wait of a connection until it is accepted'),
+    tls: fidelityOf('the TLS handshake'),
+    connect: fidelityOf('the connect to a host'),
+    backend: fidelityOf('the wait for the first byte of a host'),
+    write: fidelityOf('the writing of the response'),
+  },
+);
+
 export const BALANCER = viewSchema<BalancerView>('Balancer', 'A balancer that pushes metrics.', {
   id: text('Identity: service.instance.id, or the next that it has of pod, host, header, peer address.'),
   flavor: text('Whose vocabulary it speaks.'),
@@ -70,8 +85,9 @@ export const BALANCER = viewSchema<BalancerView>('Balancer', 'A balancer that pu
   stale: flag('Silent for longer than its interval allows.'),
   clusters: texts('Clusters that it reports on.'),
   seriesCount: wholeOf('Series held for it.'),
-  metricsUnderstood: texts('Names of its metrics that feed something.'),
-  metricsIgnored: texts('Names of its metrics that nothing asks for.'),
+  stages: ref<StageFidelities>(STAGE_FIDELITIES),
+  metricsUnderstood: texts('Names of its metrics that are known, those that repeat another one included.'),
+  metricsIgnored: texts('Names of its metrics that are unknown, or cannot be taken faithfully.'),
 });
 
 export const SLO_PAGE = pageSchema('SloPage', ref<SloView>(SLO));

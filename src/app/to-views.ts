@@ -163,6 +163,7 @@ export const toBalancerView = (balancer: BalancerState): BalancerView => ({
   stale: balancer.stale,
   clusters: balancer.clusters,
   seriesCount: balancer.seriesCount,
+  stages: balancer.stages,
   metricsUnderstood: balancer.metricsUnderstood,
   metricsIgnored: balancer.metricsIgnored,
 });

@@ -5,6 +5,8 @@
 import type { Owner, Severity } from './alert.ts';
 import type { IncidentChangeKind, IncidentState, NotificationReason } from './incident.ts';
 
+import type { StageFidelities } from './stages.ts';
+
 export type LabelObject = Readonly<Record<string, string>>;
 
 export type GroupState = 'measured' | 'no_traffic' | 'no_data';
@@ -136,6 +138,7 @@ export interface BalancerView {
   readonly stale: boolean;
   readonly clusters: readonly string[];
   readonly seriesCount: number;
+  readonly stages: StageFidelities;
   readonly metricsUnderstood: readonly string[];
   readonly metricsIgnored: readonly string[];
 }

@@ -67,7 +67,8 @@ function addIncrements(
   hand: PointInHand,
   set: BoundsSet,
 ): void {
-  const { counters, atOrBelow, histograms } = table.bindings[row] as SeriesTable['bindings'][number];
+  const { counters, atOrBelow, histograms, sums } = table.bindings[row] as SeriesTable['bindings'][number];
+  if (sums !== undefined) addSums(table, row, staging, point, hand);
   if (counters.length + atOrBelow.length + histograms.length === 0) return;
   const { state } = table;
   const isDifference = interval.kind === 'difference';
@@ -89,6 +90,16 @@ function addIncrements(
   for (let index = 0; index < histograms.length; index += 1) {
     const { cell, toSeconds } = histograms[index] as (typeof histograms)[number];
     cell.add(from, to, set.scaledBy(toSeconds), set.increments, sum === null ? null : sum * toSeconds);
+  }
+}
+
+/** To cells that count what the values of a histogram count: a number of retries per call, say. */
+function addSums(table: SeriesTable, row: number, staging: Staging, point: number, hand: PointInHand): void {
+  const { sums = [] } = table.bindings[row] as SeriesTable['bindings'][number];
+  const sum = sumIncrement(table.state, row, staging, point, interval.kind === 'difference');
+  if (sum === null) return;
+  for (const { cell, weight } of sums) {
+    cell.add(placed(interval.from, hand), placed(hand.timeMs, hand), weight * Math.round(sum));
   }
 }
 

@@ -1,5 +1,6 @@
 import { type EpochMs, epochMs } from '../base/units.ts';
 import { type Staging, VALUE_INT } from '../otlp/staging.ts';
+import type { Reads } from './binding.ts';
 import { type NotedReason, type PointResult, REJECTED } from './reasons.ts';
 import type { SeriesState } from './series-state.ts';
 import type { SeriesTable } from './series-table.ts';
@@ -71,6 +72,27 @@ function growthOf(state: SeriesState, row: number, staging: Staging, point: numb
     return high * TWO_32 + ((staging.intLow[point] as number) - (state.intLow[row] as number));
   }
   return Math.floor(staging.value[point] as number) - Math.floor(state.value[row] as number);
+}
+
+/**
+ * A number whose declared type lies. A gauge's start says nothing about it. Not known before the series is found, so a
+ * total or growth below zero is refused here.
+ */
+export function applyAs(
+  reads: Reads,
+  table: SeriesTable,
+  row: number,
+  staging: Staging,
+  point: number,
+  hand: PointInHand,
+  tally: Tally,
+): PointResult {
+  hand.isDelta = reads === 'growth';
+  if (reads === 'level') return applyGauge(table, row, staging, point, hand, tally);
+  if ((staging.value[point] as number) < 0) return hand.isDelta ? REJECTED.negativeDelta : REJECTED.negativeTotal;
+  hand.startMs = 0;
+  hand.startSubNs = 0;
+  return applySum(table, row, staging, point, hand, tally);
 }
 
 /** A gauge, or a sum that may fall: the last value stands. Delta sums are added up. */

@@ -1,4 +1,5 @@
 import type { CellSource } from '../aggregate/cells.ts';
+import type { GaugeTarget } from '../aggregate/gauge-cells.ts';
 import { ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf } from '../model/labels.ts';
 import type { BindingDraft } from './binding-draft.ts';
@@ -16,6 +17,7 @@ export interface Origin {
 export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origin: Origin, cells: CellSource): void {
   const cluster = series.attributes.get(ATTRIBUTE.cluster);
   if (cluster !== undefined) cells.balancer(origin.balancer).clusters.add(cluster);
+  if (series.takes === 'average') return;
   if (series.takes === 'buckets') {
     draft.observe(cells.histogram(series.metric, known([['cluster', cluster]])), series.toSeconds);
     return;
@@ -38,7 +40,8 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
         ['cluster', cluster],
         ['state', series.attributes.get(ATTRIBUTE.hostState)],
       ]);
-      draft.set(cells.gauge('cluster.hosts', labels, origin.source()), series.weight);
+      const cell = cells.gauge('cluster.hosts', labels, sourceIn(origin, series));
+      draft.set(series.takes === 'complement' ? complementOf(cell) : cell, series.weight);
       return;
     }
     case 'lb.upstream.ejections.active': {
@@ -48,6 +51,17 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
     }
   }
 }
+
+/** Hosts whose names only the resource tells are told apart by them. */
+function sourceIn(origin: Origin, { attributes }: CanonicalSeries): string {
+  const host = attributes.get(ATTRIBUTE.host);
+  return host === undefined ? origin.source() : `${origin.source()} ${host}`;
+}
+
+/** Gets one less the value: of a host that is up (1) or down (0), whether it is down. */
+const complementOf = (cell: GaugeTarget): GaugeTarget => ({
+  set: (at, balancer, value) => cell.set(at, balancer, 1 - value),
+});
 
 function bindRequests(
   draft: BindingDraft,
@@ -93,6 +107,8 @@ function bindEjections(
     draft.count(cells.feature('cluster.ejections.refused', known(place)), weight);
     return;
   }
+  // Hosts that active checks take out come and go with every deploy; they are no outliers.
+  if (attributes.get(ATTRIBUTE.ejectionReason) === 'health_check') return;
   const why: Pairs = [
     ['reason', attributes.get(ATTRIBUTE.ejectionReason)],
     ['host', hostOf(attributes)],

@@ -1,6 +1,7 @@
 import type { CellSource } from '../aggregate/cells.ts';
 import { type Labels, labelsOf, NO_LABELS } from '../model/labels.ts';
 import type { Slo } from '../slo/slo.ts';
+import type { CounterCell } from './binding.ts';
 import type { BindingDraft } from './binding-draft.ts';
 import { compileQuery, type QueryMatcher } from './match.ts';
 import type { CanonicalSeries } from './profiles/profile.ts';
@@ -31,6 +32,8 @@ export function bindSlo(
   balancerId: string,
   cells: CellSource,
 ): void {
+  // An average of the balancer's own making is no event.
+  if (series.takes === 'average') return;
   const isPart = part(series.metric, series.attributes);
   const isTotal = total(series.metric, series.attributes);
   if (!isPart && !isTotal) return;
@@ -40,12 +43,18 @@ export function bindSlo(
   for (const labels of groupsOf(slo, series.attributes)) {
     const group = cells.group(slo, labels);
     cells.addFeeder(group, balancer);
-    if (isTotal) draft.count(group.total, series.weight);
-    if (isPart && threshold === null) draft.count(group.part, series.weight);
+    if (isTotal) countEvents(draft, group.total, series);
+    if (isPart && threshold === null) countEvents(draft, group.part, series);
     else if (isPart && threshold !== null) {
       draft.countAtOrBelow(group.part, series.weight, inUnitOf(series, threshold));
     }
   }
+}
+
+/** Events are a counter's growth, a histogram's count, or the sum of what its values count. */
+export function countEvents(draft: BindingDraft, cell: CounterCell, { takes, weight }: CanonicalSeries): void {
+  if (takes === 'sum') draft.countSum(cell, weight);
+  else draft.count(cell, weight);
 }
 
 /**

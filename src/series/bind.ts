@@ -7,6 +7,7 @@ import type { Binder, SeriesBinding, SeriesDescription } from './binding.ts';
 import { BindingDraft } from './binding-draft.ts';
 import { ownPairs } from './profiles/profile.ts';
 import { DEFAULT_PROFILE_OPTIONS, ignoringClusters, translate } from './profiles/registry.ts';
+import { stageOf } from './stage-of.ts';
 
 export interface BinderDeps {
   /** The list that was given to the aggregate's `replaceSlos`. */
@@ -26,17 +27,21 @@ export function createBinder({ slos, aggregate, ignoredClusters }: BinderDeps): 
   aggregate.resetSeriesCounts();
   return {
     bind(description): SeriesBinding {
-      const { understood, flavor, series } = translate(description, options);
+      const { understood, flavor, series, reads } = translate(description, options);
       const record = aggregate.balancer(description.balancer);
       record.flavor ??= flavor;
       record.bound(description.name, understood);
+      for (const one of series) {
+        const stage = stageOf(one);
+        if (stage !== null) record.reportsStage(stage.name, stage.fidelity);
+      }
       const draft = new BindingDraft();
       const origin = { balancer: description.balancer, source: () => sourceOf(description) };
       for (const one of series) {
         for (const slo of compiled) bindSlo(draft, slo, one, description.balancer, aggregate);
         bindFeatures(draft, one, origin, aggregate);
       }
-      return draft.toBinding(understood);
+      return draft.toBinding(understood, reads);
     },
   };
 }

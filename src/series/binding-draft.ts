@@ -1,4 +1,4 @@
-import type { CounterCell, GaugeCell, HistogramCell, SeriesBinding } from './binding.ts';
+import type { CounterCell, GaugeCell, HistogramCell, Reads, SeriesBinding } from './binding.ts';
 
 interface Target {
   readonly cell: CounterCell;
@@ -11,6 +11,7 @@ export class BindingDraft {
   readonly #targets: Target[] = [];
   readonly #histograms: { cell: HistogramCell; toSeconds: number }[] = [];
   readonly #gauges: { cell: GaugeCell; weight: number }[] = [];
+  readonly #sums: { cell: CounterCell; weight: number }[] = [];
 
   count(cell: CounterCell, weight: number): void {
     this.#add(cell, null, weight);
@@ -29,7 +30,12 @@ export class BindingDraft {
     this.#gauges.push({ cell, weight });
   }
 
-  toBinding(understood: boolean): SeriesBinding {
+  /** The sum of a histogram's values instead of their count. */
+  countSum(cell: CounterCell, weight: number): void {
+    this.#sums.push({ cell, weight });
+  }
+
+  toBinding(understood: boolean, reads?: Reads): SeriesBinding {
     const counters: { cell: CounterCell; weight: number }[] = [];
     const atOrBelow: { cell: CounterCell; weight: number; threshold: number }[] = [];
     for (const { cell, threshold, weight } of this.#targets) {
@@ -37,7 +43,15 @@ export class BindingDraft {
       if (threshold === null) counters.push({ cell, weight });
       else atOrBelow.push({ cell, weight, threshold });
     }
-    return { understood, counters, atOrBelow, histograms: this.#histograms, gauges: this.#gauges };
+    return {
+      understood,
+      counters,
+      atOrBelow,
+      histograms: this.#histograms,
+      gauges: this.#gauges,
+      ...(this.#sums.length > 0 && { sums: this.#sums }),
+      ...(reads !== undefined && { reads }),
+    };
   }
 
   #add(cell: CounterCell, threshold: number | null, weight: number): void {

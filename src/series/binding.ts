@@ -44,6 +44,12 @@ export interface GaugeCell {
   set(at: EpochMs, balancer: string, value: number): void;
 }
 
+/**
+ * What the values of a number series are, where its declared type lies: a `total` that only grows (declared a gauge),
+ * the `growth` since the last point (declared a gauge), or a `level` (declared a counter).
+ */
+export type Reads = 'total' | 'growth' | 'level';
+
 /** What a series feeds. Compiled once; later points cost a look-up, a delta and these additions. */
 export interface SeriesBinding {
   /** A profile knew the metric (even if no cell wants it). */
@@ -58,6 +64,10 @@ export interface SeriesBinding {
   /** `toSeconds` scales the series' bounds and sum. */
   readonly histograms: readonly { readonly cell: HistogramCell; readonly toSeconds: number }[];
   readonly gauges: readonly { readonly cell: GaugeCell; readonly weight: number }[];
+  /** Explicit histograms only: gets weight x the increment of the sum, in whole numbers. Left out where empty. */
+  readonly sums?: readonly { readonly cell: CounterCell; readonly weight: number }[];
+  /** Left out where the declared type is true. */
+  readonly reads?: Reads;
 }
 
 export interface Binder {

@@ -43,7 +43,7 @@ export interface ContextsState {
 }
 
 /** Scopes of receivers that scrape (their Go module paths and the names that they replace). */
-const SCRAPING_SCOPES = /(prometheus|haproxy|nginx|apache|iis|traefik|envoy|httpcheck)receiver/i;
+const SCRAPING_SCOPES = /(prometheus|haproxy|nginx(plus)?|apache|iis|traefik|envoy|httpcheck|hostmetrics)receiver/i;
 const RESOURCE_ATTRIBUTES = 0x0a;
 
 /** Finds contexts by their bytes; several layouts of one resource, scope and balancer are one context. */

@@ -26,7 +26,10 @@ export function balancerOf(resource: Attributes, sender: Sender): { readonly id:
     of('k8s.pod.uid') ??
     of('k8s.pod.name') ??
     (host === undefined || pid === undefined ? host : `${host}/${pid}`) ??
-    of('container.id');
+    of('container.id') ??
+    // What a Collector scraped, and the instance that NGINX Agent looks after.
+    of('haproxy.addr') ??
+    of('instance.id');
   if (named !== undefined) return { id: named, own: true };
   return { id: sender.identityHeader || sender.peer, own: false };
 }

@@ -8,7 +8,7 @@ import {
 } from '../otlp/staging.ts';
 import { applyExponential, checkExponential } from './apply-exponential.ts';
 import { applyHistogram } from './apply-histogram.ts';
-import { applyGauge, applySum, placed } from './apply-number.ts';
+import { applyAs, applyGauge, applySum, placed } from './apply-number.ts';
 import { UnreadableAttributes } from './attribute-reader.ts';
 import type { BalancerListener } from './binding.ts';
 import { checkPoint, hasLongName, KEPT_MS } from './check-point.ts';
@@ -193,6 +193,8 @@ export class RequestIngest {
     if (kind === KIND_EXPONENTIAL_HISTOGRAM) {
       return applyExponential(this.#table, row, staging, point, this.#hand, this.#tally);
     }
+    const { reads } = this.#table.bindings[row] as SeriesTable['bindings'][number];
+    if (reads !== undefined) return applyAs(reads, this.#table, row, staging, point, this.#hand, this.#tally);
     if (kind === KIND_SUM && staging.monotonic[metric] === 1) {
       return applySum(this.#table, row, staging, point, this.#hand, this.#tally);
     }

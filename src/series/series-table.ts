@@ -1,6 +1,6 @@
 import { KIND_EXPONENTIAL_HISTOGRAM, KIND_GAUGE, KIND_HISTOGRAM, KIND_SUM, type Staging } from '../otlp/staging.ts';
 import { decodeAttributes } from './attribute-reader.ts';
-import type { Binder, PointKind, SeriesBinding, SeriesDescription, Temporality } from './binding.ts';
+import type { Binder, PointKind, Reads, SeriesBinding, SeriesDescription, Temporality } from './binding.ts';
 import { BoundsTable } from './bounds-table.ts';
 import { type HashRange, hashText } from './bytes.ts';
 import { withRoom } from './columns.ts';
@@ -20,10 +20,17 @@ export interface IdentitiesState {
 
 /** A binding that feeds nothing is shared: most series of a balancer feed no SLO. */
 const FEEDS_NOTHING: SeriesBinding = { understood: false, counters: [], atOrBelow: [], histograms: [], gauges: [] };
+/** How its values are read stays with it: what is remembered of it must fit when it feeds something again. */
+const READ_FOR_NOTHING: Readonly<Record<Reads, SeriesBinding>> = {
+  total: { ...FEEDS_NOTHING, reads: 'total' },
+  growth: { ...FEEDS_NOTHING, reads: 'growth' },
+  level: { ...FEEDS_NOTHING, reads: 'level' },
+};
 
 const compact = (binding: SeriesBinding): SeriesBinding => {
-  const { counters, atOrBelow, histograms, gauges } = binding;
-  return counters.length + atOrBelow.length + histograms.length + gauges.length === 0 ? FEEDS_NOTHING : binding;
+  const { counters, atOrBelow, histograms, gauges, sums, reads } = binding;
+  if (counters.length + atOrBelow.length + histograms.length + gauges.length > 0 || sums !== undefined) return binding;
+  return reads === undefined ? FEEDS_NOTHING : READ_FOR_NOTHING[reads];
 };
 
 /** Set by SDKs on the one series that takes what goes over their limit of series; its other attributes are lost. */

@@ -30,7 +30,11 @@ th, td { text-align: left; vertical-align: top; padding: 6px 10px; border-bottom
 .buttons { display: flex; flex-wrap: wrap; gap: 8px; } input { min-height: 44px; padding: 8px; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 6px; max-width: 100%; }
 .message { padding: 8px 12px; border: 1px solid var(--good); border-radius: 6px; }
 .runbook pre { overflow-x: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 12px; } .runbook code { overflow-wrap: anywhere; }
-@media (max-width: 600px) { main { padding: 12px; } h1 { font-size: 1.25rem; } }
+.stages { min-width: 15em; }
+@media (max-width: 600px) { main { padding: 12px; } h1 { font-size: 1.25rem; }
+  .stack thead { position: absolute; left: -999px; } .stack tr { display: block; padding: 8px 0; border-bottom: 2px solid var(--line); }
+  .stack th, .stack td { display: block; border: 0; padding: 2px 0; overflow-wrap: anywhere; } .stack tbody th { font-size: 1.05rem; }
+  .stack td::before { content: attr(data-label) ": "; color: var(--soft); } }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 `;
 

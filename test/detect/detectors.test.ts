@@ -6,6 +6,7 @@ import type { DetectionTick } from '../../src/detect/engine.ts';
 import { createDetectionEngine } from '../../src/detect/registry.ts';
 import type { DetectorSettings } from '../../src/detect/settings.ts';
 import { labelsOf } from '../../src/model/labels.ts';
+import { NO_STAGES } from '../../src/model/stages.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -67,6 +68,7 @@ const balancerOf = (fields: Partial<BalancerState>): BalancerState => ({
   slos: ['upstream-availability'],
   clusters: ['checkout'],
   seriesCount: 1,
+  stages: NO_STAGES,
   metricsUnderstood: [],
   metricsIgnored: [],
   ...fields,

@@ -5,6 +5,7 @@ import { type EpochMs, epochMs, ms } from '../../src/base/units.ts';
 import { createDetectionEngine } from '../../src/detect/registry.ts';
 import type { DetectorSettings } from '../../src/detect/settings.ts';
 import { labelsOf } from '../../src/model/labels.ts';
+import { NO_STAGES } from '../../src/model/stages.ts';
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
@@ -46,6 +47,7 @@ const balancerOf = (id: string, silentMinutes = 0, fields: Partial<BalancerState
   slos: ['availability'],
   clusters: ['checkout'],
   seriesCount: 1,
+  stages: NO_STAGES,
   metricsUnderstood: [],
   metricsIgnored: [],
   ...fields,

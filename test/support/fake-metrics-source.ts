@@ -4,6 +4,7 @@ import type { GroupStatus } from '../../src/burn/status.ts';
 import type { Alert } from '../../src/model/alert.ts';
 import type { Incident } from '../../src/model/incident.ts';
 import { labelsOf, NO_LABELS } from '../../src/model/labels.ts';
+import { NO_STAGES } from '../../src/model/stages.ts';
 import type { Slo } from '../../src/slo/slo.ts';
 import type { MetricsSource } from '../../src/telemetry/metrics.ts';
 
@@ -107,6 +108,7 @@ export const fakeBalancer = (id: string, stale: boolean): BalancerState => ({
   slos: [],
   clusters: [],
   seriesCount: 1,
+  stages: NO_STAGES,
   metricsUnderstood: [],
   metricsIgnored: [],
 });

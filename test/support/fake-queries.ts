@@ -1,3 +1,4 @@
+import { NO_STAGES } from '../../src/model/stages.ts';
 import type {
   AlertView,
   BalancerView,
@@ -279,6 +280,13 @@ export const FAKE_FLEET: readonly BalancerView[] = [
     stale: false,
     clusters: ['checkout', 'search'],
     seriesCount: 1200,
+    stages: {
+      accept_queue: 'proxy_signal',
+      tls: 'absent',
+      connect: 'includes_tls',
+      backend: 'includes_queue_and_retries',
+      write: 'absent',
+    },
     metricsUnderstood: ['cluster.upstream_rq', 'cluster.upstream_rq_time'],
     metricsIgnored: ['server.uptime'],
   },
@@ -292,6 +300,7 @@ export const FAKE_FLEET: readonly BalancerView[] = [
     stale: true,
     clusters: [],
     seriesCount: 0,
+    stages: NO_STAGES,
     metricsUnderstood: [],
     metricsIgnored: [],
   },

@@ -1,12 +1,15 @@
 import { ATTRIBUTE } from '../../model/conventions.ts';
 import { type Labels, labelsOf } from '../../model/labels.ts';
-import type { Attributes, SeriesDescription } from '../binding.ts';
+import type { Fidelity } from '../../model/stages.ts';
+import type { Attributes, Reads, SeriesDescription } from '../binding.ts';
 
-/** What of a point feeds the canonical series: a number's value, a histogram's count, or its buckets. */
-export type Takes = 'value' | 'count' | 'buckets';
+export type { Fidelity };
 
-/** How well a series stands for what its canonical name promises. */
-export type Fidelity = 'exact' | 'includes_tls' | 'includes_queue_and_retries' | 'whole_response' | 'proxy_signal';
+/**
+ * What of a point feeds the canonical series: a number's value or one less it, a histogram's count, sum or buckets.
+ * `average` is a time that the balancer has averaged itself: it tells how a stage is reported and feeds no SLO.
+ */
+export type Takes = 'value' | 'complement' | 'average' | 'count' | 'sum' | 'buckets';
 
 /** A canonical series that a received series feeds, `weight` times. */
 export interface CanonicalSeries {
@@ -18,6 +21,8 @@ export interface CanonicalSeries {
   /** Factor from the received unit to seconds; 1 for what is no time. */
   readonly toSeconds: number;
   readonly fidelity: Fidelity;
+  /** What the received values are, where their declared type lies; the same for all that one series feeds. */
+  readonly reads?: Reads;
 }
 
 export interface ProfileOptions {
@@ -57,6 +62,13 @@ export function canonicalAttributes(description: SeriesDescription, own: Pairs):
 /** The point's attributes as text. */
 export const ownPairs = (attributes: Attributes): [string, string][] =>
   [...attributes].map(([name, { text }]) => [name, text]);
+
+/** `address:port` of `server.*`; some senders write the port into the address already. */
+export function serverOf(attributes: Attributes): string | undefined {
+  const address = textOf(attributes, 'server.address');
+  const port = textOf(attributes, 'server.port');
+  return address === undefined || port === undefined || address.endsWith(`:${port}`) ? address : `${address}:${port}`;
+}
 
 /** `2xx` for 204; `none` for what is no HTTP status. */
 export function responseClass(status: string | undefined): string {

@@ -1,11 +1,29 @@
-import type { SeriesDescription } from '../binding.ts';
+import type { Reads, SeriesDescription } from '../binding.ts';
 import { canonical } from './canonical.ts';
 import { CONTROL_PLANE_CLUSTERS, envoy } from './envoy.ts';
+import { grpc } from './grpc.ts';
+import { haproxy } from './haproxy.ts';
+import { ingressNginx } from './ingress-nginx.ts';
+import { istio } from './istio.ts';
+import { kernel } from './kernel.ts';
+import { nginx } from './nginx.ts';
 import type { CanonicalSeries, Profile, ProfileOptions } from './profile.ts';
 import { semconv } from './semconv.ts';
+import { traefik } from './traefik.ts';
 
 /** The closed list, asked in this order; the first that knows a metric translates it. */
-const PROFILES: readonly Profile[] = [canonical, semconv, envoy];
+const PROFILES: readonly Profile[] = [
+  canonical,
+  traefik,
+  haproxy,
+  ingressNginx,
+  nginx,
+  istio,
+  grpc,
+  kernel,
+  semconv,
+  envoy,
+];
 
 /** Options that leave out clusters with names matched by any of the patterns, which are anchored at both ends. */
 export function ignoringClusters(patterns: readonly string[]): ProfileOptions {
@@ -21,6 +39,8 @@ export interface Translation {
   /** What the balancer is, where the metric's vocabulary tells. */
   readonly flavor: string | null;
   readonly series: readonly CanonicalSeries[];
+  /** What the values are, where their declared type lies. */
+  readonly reads?: Reads | undefined;
 }
 
 const UNKNOWN: Translation = { understood: false, flavor: null, series: [] };
@@ -34,7 +54,7 @@ export function translate(
     const series = profile.translate(description, options);
     if (series === null) continue;
     const flavor = profile.flavor ?? series[0]?.attributes.get('lb.flavor') ?? null;
-    return { understood: true, flavor, series };
+    return { understood: true, flavor, series, reads: series[0]?.reads };
   }
   return UNKNOWN;
 }

@@ -1,19 +1,16 @@
 import { ATTRIBUTE } from '../../model/conventions.ts';
-import type { Attributes, SeriesDescription } from '../binding.ts';
+import type { SeriesDescription } from '../binding.ts';
 import {
   type CanonicalSeries,
   canonicalAttributes,
-  type Fidelity,
   isHistogram,
   type Pairs,
   type Profile,
   responseClass,
   secondsPerUnit,
+  serverOf,
   textOf,
 } from './profile.ts';
-
-/** Scopes of balancers, whose client requests are the backend stage; everyone else's are just requests. */
-const BALANCER_SCOPES: ReadonlyMap<string, string> = new Map([['github.com/traefik/traefik', 'traefik']]);
 
 /** Routes that only health checks ask for. */
 const HEALTH_ROUTES: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
@@ -35,21 +32,20 @@ export const semconv: Profile = {
  * Whoever speaks `lb.*` counts its requests itself, as `lb.requests`; counting its durations too would count every
  * request twice. Everyone else's requests are the counts of the durations.
  */
-const countsItself = ({ resource, attributes, scope }: SeriesDescription): boolean =>
-  !BALANCER_SCOPES.has(scope.name) &&
-  (resource.has(ATTRIBUTE.flavor) || [...attributes.keys()].some((name) => name.startsWith('lb.')));
+const countsItself = ({ resource, attributes }: SeriesDescription): boolean =>
+  resource.has(ATTRIBUTE.flavor) || [...attributes.keys()].some((name) => name.startsWith('lb.'));
 
 function serverRequest(description: SeriesDescription): readonly CanonicalSeries[] {
   const pairs = pairsOf(description, [[ATTRIBUTE.side, 'downstream']]);
-  const own = duration(description, description.name, pairs, 'exact');
+  const own = duration(description, pairs);
   return countsItself(description) ? [own] : [own, requests(description, pairs)];
 }
 
 function clientRequest(description: SeriesDescription): readonly CanonicalSeries[] {
-  const { attributes, scope } = description;
+  const { attributes } = description;
   const pairs = pairsOf(description, [
     [ATTRIBUTE.side, 'upstream'],
-    [ATTRIBUTE.host, textOf(attributes, ATTRIBUTE.host) ?? hostOf(attributes)],
+    [ATTRIBUTE.host, textOf(attributes, ATTRIBUTE.host) ?? serverOf(attributes)],
     [
       ATTRIBUTE.cluster,
       textOf(attributes, ATTRIBUTE.cluster) ??
@@ -57,51 +53,31 @@ function clientRequest(description: SeriesDescription): readonly CanonicalSeries
         textOf(attributes, 'server.address'),
     ],
   ]);
-  const series = [duration(description, description.name, pairs, 'exact')];
+  const series = [duration(description, pairs)];
   if (!countsItself(description)) series.push(requests(description, pairs));
-  if (BALANCER_SCOPES.has(scope.name)) {
-    // Includes waiting for a connection, dialling and TLS; ends with the response headers.
-    series.push(duration(description, 'lb.stage.backend.duration', pairs, 'includes_tls'));
-  }
   return series;
-}
-
-/** `address:port`; some senders write the port into the address already. */
-function hostOf(attributes: Attributes): string | undefined {
-  const address = textOf(attributes, 'server.address');
-  const port = textOf(attributes, 'server.port');
-  return address === undefined || port === undefined || address.endsWith(`:${port}`) ? address : `${address}:${port}`;
 }
 
 /**
  * The point's attributes without `server.*`, which on the server's side is what the client wrote into its Host header.
  */
-function pairsOf(
-  { attributes, scope }: SeriesDescription,
-  own: Pairs,
-): readonly (readonly [string, string | undefined])[] {
+function pairsOf({ attributes }: SeriesDescription, own: Pairs): readonly (readonly [string, string | undefined])[] {
   const kept = [...attributes].filter(([name]) => !name.startsWith('server.'));
   const written = textOf(attributes, ATTRIBUTE.responseClass);
   return [
-    [ATTRIBUTE.flavor, BALANCER_SCOPES.get(scope.name)],
     ...kept.map(([name, { text }]) => [name, text] as const),
     [ATTRIBUTE.responseClass, written ?? responseClass(textOf(attributes, ATTRIBUTE.statusCode))],
     ...own,
   ];
 }
 
-const duration = (
-  description: SeriesDescription,
-  metric: string,
-  pairs: Pairs,
-  fidelity: Fidelity,
-): CanonicalSeries => ({
-  metric,
+const duration = (description: SeriesDescription, pairs: Pairs): CanonicalSeries => ({
+  metric: description.name,
   attributes: canonicalAttributes(description, pairs),
   takes: 'buckets',
   weight: 1,
   toSeconds: secondsPerUnit(description.unit),
-  fidelity,
+  fidelity: 'exact',
 });
 
 const requests = (description: SeriesDescription, pairs: Pairs): CanonicalSeries => ({

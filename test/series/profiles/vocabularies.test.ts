@@ -5,12 +5,6 @@ import { ENVOY_ROWS } from '../../../src/series/profiles/envoy-rows.ts';
 import { translate } from '../../../src/series/profiles/registry.ts';
 import { gaugeOf, histogramOf, seriesOf } from '../describe.ts';
 
-const TRAEFIK = {
-  scope: 'github.com/traefik/traefik',
-  unit: 's',
-  resource: { 'service.name': 'traefik', 'host.name': 'edge-1' },
-};
-
 const metricsOf = (description: Parameters<typeof translate>[0]) =>
   translate(description).series.map(({ metric, takes }) => `${metric}/${takes}`);
 
@@ -84,37 +78,6 @@ test('a request without any response has the class none', () => {
   assert.equal(translate(description).series[1]?.attributes.get('lb.response.class'), 'none');
 });
 
-test("the Host header that Traefik sends as server.address is left out of clients' requests", () => {
-  const attributes = { 'server.address': 'evil.example', 'server.port': 443, 'http.response.status_code': 200 };
-  for (const { attributes: own } of translate(histogramOf('http.server.request.duration', attributes, TRAEFIK))
-    .series) {
-    assert.equal(own.has('server.address'), false);
-    assert.equal(own.has('server.port'), false);
-  }
-});
-
-test("Traefik's client requests are upstream requests by host, and its backend stage", () => {
-  const attributes = {
-    'http.request.method': 'GET',
-    'http.response.status_code': 503,
-    'error.type': '503',
-    'server.address': '10.0.0.5:8080',
-    'server.port': 8080,
-  };
-  const description = histogramOf('http.client.request.duration', attributes, TRAEFIK);
-  assert.deepEqual(metricsOf(description), [
-    'http.client.request.duration/buckets',
-    'lb.requests/count',
-    'lb.stage.backend.duration/buckets',
-  ]);
-  const { attributes: own } = translate(description).series[1] ?? {};
-  assert.equal(own?.get('lb.side'), 'upstream');
-  assert.equal(own?.get('lb.upstream.host.name'), '10.0.0.5:8080', 'the port is not added twice');
-  assert.equal(own?.get('lb.upstream.cluster'), '10.0.0.5:8080');
-  assert.equal(own?.get('lb.response.class'), '5xx');
-  assert.equal(translate(description).flavor, 'traefik');
-});
-
 test("an application's client requests are no stage of a balancer", () => {
   const attributes = { 'server.address': 'pay', 'server.port': 80, 'service.peer.name': 'payments' };
   const description = histogramOf('http.client.request.duration', attributes, { scope: 'my.app' });
@@ -134,8 +97,6 @@ test('who speaks lb.* counts its requests itself', () => {
   for (const description of [byPoint, byResource]) {
     assert.deepEqual(metricsOf(description), ['http.server.request.duration/buckets']);
   }
-  const traefik = { ...TRAEFIK, resource: { 'lb.flavor': 'traefik' } };
-  assert.equal(metricsOf(histogramOf('http.server.request.duration', {}, traefik)).length, 2);
 });
 
 test('health checks are left out', () => {
@@ -148,12 +109,6 @@ test('health checks are left out', () => {
 test('a sum under the name of a duration is no duration', () => {
   assert.equal(translate(seriesOf('http.server.request.duration', {}, { scope: 'a' })).understood, false);
   assert.equal(translate(histogramOf('http.server.request.duration', {}, { kind: 'summary' })).understood, false);
-});
-
-test("Traefik's own counters are not counted beside its durations", () => {
-  const attributes = { code: '200', method: 'GET', protocol: 'http', service: 'checkout@docker' };
-  assert.equal(translate(seriesOf('traefik_service_requests_total', attributes, TRAEFIK)).understood, false);
-  assert.equal(translate(gaugeOf('traefik_open_connections_ratio', {}, TRAEFIK)).understood, false);
 });
 
 test('every metric that a profile translates to is in the vocabulary', () => {
