@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -74,7 +73,7 @@ export async function startCollector(parts: {
     const peer = await startPeer({
       command: binary,
       args: ['--config', file],
-      isReady: () => accepts(otlpGrpcPort),
+      isReady: async (log) => log.includes('Everything is ready'),
     });
     const stop = async (signal?: NodeJS.Signals): Promise<void> => {
       await peer.stop(signal);
@@ -84,15 +83,5 @@ export async function startCollector(parts: {
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     throw error;
-  }
-}
-
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } finally {
-    socket.destroy();
   }
 }

@@ -14,8 +14,8 @@ export interface PeerOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Asked until it is true. */
-  readonly isReady: () => Promise<boolean>;
+  /** Asked until it is true, with what the peer wrote so far. */
+  readonly isReady: (log: string) => Promise<boolean>;
   readonly readyWithinMs?: number;
 }
 
@@ -40,7 +40,7 @@ export async function startPeer(options: PeerOptions): Promise<PeerProcess> {
   const until = Date.now() + withinMs;
   for (;;) {
     if (hasEnded()) throw new Error(`${options.command} ended with ${child.exitCode}:\n${output}`);
-    if (await options.isReady().catch(() => false)) return { log: () => output, stop };
+    if (await options.isReady(output).catch(() => false)) return { log: () => output, stop };
     if (Date.now() > until) {
       await stop('SIGKILL');
       throw new Error(`${options.command} was not ready within ${withinMs} ms:\n${output}`);
