@@ -1,5 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
+import { ENGINES, type Engine } from '../generate/prometheus-rules.ts';
 import { runCheck } from './check.ts';
+import { runGenerate } from './generate.ts';
 import { type CommandIo, EXIT, type ExitCode } from './io.ts';
 import { runReplay } from './replay.ts';
 import { runServe } from './serve.ts';
@@ -71,7 +73,34 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
     .action(async (files: string[], options: { rules?: string; until?: string }) => {
       done(await runReplay({ files, rulesDir: options.rules ?? null, until: options.until ?? null }, io));
     });
+
+  program
+    .command('generate')
+    .description('write Prometheus rules and their unit tests from the SLO files')
+    .option('--rules <dir>', 'rules folder; what it lacks comes from the shipped one')
+    .option('--out <dir>', 'where the rule files go', 'rules/prometheus')
+    .option(
+      '--external-url <url>',
+      'where people reach slowburn; links in alerts begin with it',
+      'http://127.0.0.1:8080',
+    )
+    .addOption(new Option('--engine <engine>', 'who evaluates them').choices([...ENGINES]).default('prometheus'))
+    .option('--check', 'only say what differs')
+    .addHelpText('after', HELP.generate)
+    .action((options: GenerateOptions) => {
+      const { rules = null, out, externalUrl, engine, check = false } = options;
+      const url = externalUrl.replace(/\/+$/, '');
+      done(runGenerate({ rulesDir: rules, outDir: out, externalUrl: url, engine, check }, io));
+    });
   return program;
+}
+
+interface GenerateOptions {
+  readonly rules?: string;
+  readonly out: string;
+  readonly externalUrl: string;
+  readonly engine: Engine;
+  readonly check?: boolean;
 }
 
 const HELP = {
@@ -92,4 +121,12 @@ Example:
 A line is an OTLP metrics request as JSON (the Collector's file exporter writes these), {"at", "alerts"}, {"at", "action"} or
 {"at"}. Output: JSON Lines of alerts, incidents, notifications, and at the end each SLO; the same for the same input.
 Exit codes: 0 fine, 1 lines were skipped, 2 usage, 3 could not read.`,
+  generate: `
+Example:
+  slowburn generate                                  the SLOs in force, into rules/prometheus
+  slowburn generate --rules my-rules --out prom --external-url https://slowburn.example.com
+  slowburn generate --check                          exit 1 when the files are not what the SLOs give
+  promtool test rules rules/prometheus/tests/*.yaml  the unit tests that come with them
+Rules say the SRE Workbook's windows and least bad events; the countdown needs slowburn itself.
+Exit codes: 0 fine, 1 files differ, 2 usage, 3 could not read or write.`,
 };

@@ -21,13 +21,14 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   api: ['base', 'model', 'config/config.ts'],
   ui: ['base', 'model', 'api/runbook-page.ts'],
   telemetry: ['base', 'model', 'slo', 'burn/status.ts', 'aggregate/features.ts', 'otlp/consumer.ts'],
+  generate: ['base', 'model', 'slo'],
   app: ['*'],
-  cli: ['app', 'config', 'base', 'model', 'slo', 'burn', 'detect/watchdog.ts', 'telemetry'],
+  cli: ['app', 'config', 'base', 'model', 'slo', 'burn', 'detect/watchdog.ts', 'generate', 'telemetry'],
   'main.ts': ['cli'],
 };
 
 /** Pure: no node:*, no npm, no clock, no randomness, no environment. A folder, or single files of a mixed one. */
-const PURE_FOLDERS = ['base', 'model', 'slo', 'aggregate', 'series', 'burn', 'detect', 'correlate'];
+const PURE_FOLDERS = ['base', 'model', 'slo', 'aggregate', 'series', 'burn', 'detect', 'correlate', 'generate'];
 const PURE_FILES = [
   /^src\/otlp\/(?!(http|grpc|body)-|metrics-receiver)/,
   /^src\/config\/(validate|resolve-.*|digest|suggest|policies|config|detector-thresholds)\.ts$/,
