@@ -1,73 +1,35 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BalancerView, Page, SloView } from '../../src/model/views.ts';
-import { eventually, type LiveService, ServiceDirectory } from '../support/live-service.ts';
-import { startLoad } from '../support/load.ts';
+import type { SloView } from '../../src/model/views.ts';
+import { type LiveService, ServiceDirectory } from '../support/live-service.ts';
 import { compareRows, print, type Row } from '../support/rows.ts';
+import { errorsOf, sloFile, within } from '../support/slo-file.ts';
 import { type SmallHost, startHost } from '../support/small-host.ts';
 import { startTraefik, type Traefik } from '../support/traefik.ts';
+import { type Counts, fleetOf, NO_COUNTS, plus, runTroubledLoad, sideRows } from '../support/troubled-load.ts';
 
 const IDENTITY = 'edge-traefik-1';
 const HOSTS = 5;
-const REQUESTS_PER_SECOND = 100;
 const THRESHOLD_S = 0.25;
-const QUIET_MS = 6000;
-const TROUBLE_MS = 2000;
-/** Two pushes and one evaluation of the service. */
+/** The service evaluates every 10 s. */
 const SETTLE_MS_MAX = 30_000;
 
-const sloFile = (name: string, groupBy: string, ratio: readonly string[]): string => `apiVersion: openslo/v1
-kind: SLO
-metadata:
-  name: ${name}
-  annotations: { slowburn/group-by: "${groupBy}" }
-spec:
-  service: interop
-  indicator:
-    metadata: { name: ${name} }
-    spec:
-      ratioMetric:
-        counter: true
-${ratio.map((line) => `        ${line}`).join('\n')}
-  timeWindow: [{ duration: 30d, isRolling: true }]
-  budgetingMethod: Occurrences
-  objectives: [{ target: 0.99 }]
-`;
-const source = (role: string, spec: string): string =>
-  `${role}: { metricSource: { type: slowburn, spec: { ${spec} } } }`;
-const errors = (metric: string, side: string): readonly string[] => [
-  source('bad', `metric: ${metric}, where: { lb.side: ${side}, lb.response.class: 5xx }`),
-  source('total', `metric: ${metric}, where: { lb.side: ${side} }`),
-];
-const within = (metric: string): readonly string[] => [
-  source('good', `metric: ${metric}, threshold: ${THRESHOLD_S}`),
-  source('total', `metric: ${metric}`),
-];
+const CLUSTER_AND_ZONE = 'lb.upstream.cluster,cloud.availability_zone';
+const HOST = 'lb.upstream.host.name';
+const slow = (metric: string): readonly string[] => within(metric, THRESHOLD_S);
 const RULES = {
-  'slos/clients.yaml': sloFile('clients', 'lb.listener', errors('lb.requests', 'downstream')),
-  'slos/clients-latency.yaml': sloFile('clients-latency', 'lb.listener', within('http.server.request.duration')),
-  'slos/clusters.yaml': sloFile(
-    'clusters',
-    'lb.upstream.cluster,cloud.availability_zone',
-    errors('lb.requests', 'upstream'),
-  ),
-  'slos/clusters-latency.yaml': sloFile('clusters-latency', 'lb.upstream.cluster', within('lb.stage.backend.duration')),
-  'slos/hosts.yaml': sloFile('hosts', 'lb.upstream.host.name', errors('lb.upstream.host.requests', 'upstream')),
-  'slos/hosts-latency.yaml': sloFile('hosts-latency', 'lb.upstream.host.name', within('http.client.request.duration')),
+  'slos/clients.yaml': sloFile('clients', 'lb.listener', errorsOf('lb.requests', 'downstream')),
+  'slos/clients-latency.yaml': sloFile('clients-latency', 'lb.listener', slow('http.server.request.duration')),
+  'slos/clusters.yaml': sloFile('clusters', CLUSTER_AND_ZONE, errorsOf('lb.requests', 'upstream')),
+  'slos/clusters-latency.yaml': sloFile('clusters-latency', CLUSTER_AND_ZONE, slow('lb.stage.backend.duration')),
+  'slos/hosts.yaml': sloFile('hosts', HOST, errorsOf('lb.upstream.host.requests', 'upstream')),
+  'slos/hosts-latency.yaml': sloFile('hosts-latency', HOST, slow('http.client.request.duration')),
 };
 
-/** What one witness counted. */
-interface Counts {
-  total: number;
-  bad: number;
-  slow: number;
-}
-const none = (): Counts => ({ total: 0, bad: 0, slow: 0 });
-
-/** The generator, and Traefik's own counters of clients and of the service; over both lives. */
+/** Over all lives: the generator, and Traefik's own counters of clients and of the service. */
 interface Witnesses {
-  readonly generator: Counts;
-  readonly clients: Counts;
-  readonly clusters: Counts;
+  generator: Counts;
+  clients: Counts;
+  clusters: Counts;
 }
 
 /**
@@ -85,78 +47,25 @@ export async function run(): Promise<boolean> {
     cleanup.push(async () => directory.remove());
     const service = await directory.start();
     cleanup.push(() => service.stop());
-    const witnesses: Witnesses = { generator: none(), clients: none(), clusters: none() };
-    let traefik: Traefik | null = null;
-    for (const life of ['first', 'second']) {
-      traefik = await startTraefik({
-        hostPorts: hosts.map(({ port }) => port),
-        otlpHttpPort: service.ports.otlpHttp,
-        identity: IDENTITY,
-      });
-      const { stop } = traefik;
-      cleanup.push(stop);
-      print(`Traefik ${traefik.version}, its ${life} life: ${HOSTS} hosts, ${REQUESTS_PER_SECOND} requests a second`);
-      await live(service, traefik, hosts, witnesses);
-      await stop();
-    }
-    if (traefik === null) return false;
-    return compareRows([
-      ...(await countedRows(service, traefik, hosts, witnesses)),
-      ...(await fleetRows(service, traefik)),
-    ]);
+    const seen: Witnesses = { generator: NO_COUNTS, clients: NO_COUNTS, clusters: NO_COUNTS };
+    const live = async (life: string): Promise<Traefik> => {
+      const hostPorts = hosts.map(({ port }) => port);
+      const traefik = await startTraefik({ hostPorts, otlpHttpPort: service.ports.otlpHttp, identity: IDENTITY });
+      cleanup.push(() => traefik.stop());
+      print(`Traefik ${traefik.version}, its ${life} life, before ${HOSTS} hosts`);
+      const port = traefik.listenerPort;
+      seen.generator = plus(seen.generator, await runTroubledLoad({ service, balancer: IDENTITY, port, hosts }));
+      seen.clients = plus(seen.clients, await ownCounts(traefik, 'entrypoint', { entrypoint: 'web' }));
+      seen.clusters = plus(seen.clusters, await ownCounts(traefik, 'service', { service: traefik.service }));
+      await traefik.stop();
+      return traefik;
+    };
+    await live('first');
+    const traefik = await live('second');
+    const rows = await countedRows(service, traefik, seen);
+    return compareRows([...rows, ...(await hostRows(service, hosts)), ...(await fleetRows(service, traefik))]);
   } finally {
     for (const step of cleanup.reverse()) await step();
-  }
-}
-
-/** From start to stop: the exporter is heard before the load, and once more after it. */
-async function live(
-  service: LiveService,
-  traefik: Traefik,
-  hosts: readonly SmallHost[],
-  { generator, clients, clusters }: Witnesses,
-): Promise<void> {
-  await nextPush(service);
-  const load = startLoad(traefik.listenerPort, REQUESTS_PER_SECOND);
-  const [failing, slow] = hosts;
-  const slowBefore = slow?.good ?? 0;
-  let slowed = 0;
-  try {
-    await sleep(QUIET_MS);
-    if (failing !== undefined) failing.broken = true;
-    await sleep(TROUBLE_MS);
-    if (failing !== undefined) failing.broken = false;
-    await sleep(QUIET_MS);
-    if (slow !== undefined) {
-      const before = slow.good;
-      slow.slow = true;
-      await sleep(TROUBLE_MS);
-      slow.slow = false;
-      slowed = slow.good - before;
-    }
-    await sleep(QUIET_MS);
-  } finally {
-    await load.stop();
-  }
-  if (slowed === 0 || slowBefore === slow?.good) throw new Error('the slow host was never asked');
-  await nextPush(service);
-  add(generator, { total: load.good + load.bad, bad: load.bad, slow: slowed });
-  add(clients, await ownCounts(traefik, 'entrypoint', { entrypoint: 'web' }));
-  add(clusters, await ownCounts(traefik, 'service', { service: traefik.service }));
-}
-
-function add(to: Counts, { total, bad, slow }: Counts): void {
-  to.total += total;
-  to.bad += bad;
-  to.slow += slow;
-}
-
-/** Waits for two more points of the balancer: the first may have been on its way. */
-async function nextPush(service: LiveService): Promise<void> {
-  const lastSeen = async () => (await fleet(service)).find(({ id }) => id === IDENTITY)?.lastSeen;
-  for (const _ of [1, 2]) {
-    const before = await lastSeen();
-    await eventually('a push', SETTLE_MS_MAX, async () => ((await lastSeen()) === before ? null : true));
   }
 }
 
@@ -173,80 +82,69 @@ async function ownCounts(traefik: Traefik, level: string, labels: Readonly<Recor
   };
 }
 
+type Group = SloView['groups'][number];
+
+const groupsOf = async (service: LiveService, slo: string): Promise<readonly Group[]> =>
+  (await service.json<SloView>(`/api/v1/slos/${slo}`)).groups;
+
+/** What the only group of an SLO that has these labels counted. */
+async function groupOf(service: LiveService, slo: string, labels: Readonly<Record<string, string>>) {
+  const fitting = (await groupsOf(service, slo)).filter((group) =>
+    Object.entries(labels).every(([name, value]) => group.labels[name] === value),
+  );
+  if (fitting.length > 1) throw new Error(`${slo} has ${fitting.length} such groups`);
+  return { total: fitting[0]?.total ?? 0, bad: fitting[0]?.bad ?? 0 };
+}
+
 async function countedRows(
   service: LiveService,
   { service: cluster, zone }: Traefik,
-  hosts: readonly SmallHost[],
   { generator, clients, clusters }: Witnesses,
 ): Promise<readonly Row[]> {
-  const slo = async (id: string) => (await service.json<SloView>(`/api/v1/slos/${id}`)).groups;
-  // The service evaluates every 10 s: what came last is in the figures when they agree, or after the longest wait.
+  const inCluster = { 'lb.upstream.cluster': cluster, 'cloud.availability_zone': zone };
+  const atListener = { 'lb.listener': 'web' };
   const until = Date.now() + SETTLE_MS_MAX;
-  while (Date.now() < until && (await slo('clusters'))[0]?.total !== clusters.total) await sleep(500);
-  const of = async (id: string, labels: Readonly<Record<string, string>>): Promise<Counts> => {
-    const group = (await slo(id)).find((one) =>
-      Object.entries(labels).every(([name, value]) => one.labels[name] === value),
-    );
-    return { total: group?.total ?? 0, bad: group?.bad ?? 0, slow: group?.bad ?? 0 };
-  };
-  const inCluster = { 'lb.upstream.cluster': cluster };
-  const rows: Row[] = [
-    ...sideRows('clients', generator, clients, {
-      ...(await of('clients', { 'lb.listener': 'web' })),
-      slow: (await of('clients-latency', { 'lb.listener': 'web' })).slow,
-    }),
-    ...sideRows(`${cluster}, zone ${zone}`, generator, clusters, {
-      ...(await of('clusters', { ...inCluster, 'cloud.availability_zone': zone })),
-      slow: (await of('clusters-latency', inCluster)).slow,
-    }),
-    {
-      what: 'durations of clients: Traefik and slowburn',
-      expected: clients.total,
-      found: (await of('clients-latency', { 'lb.listener': 'web' })).total,
-    },
-    {
-      what: 'durations of clusters: Traefik and slowburn',
-      expected: clusters.total,
-      found: (await of('clusters-latency', inCluster)).total,
-    },
-  ];
-  for (const { port, good, bad } of hosts) {
-    const host = { 'lb.upstream.host.name': `127.0.0.1:${port}` };
-    const counted = await of('hosts', host);
-    const what = `host ${port}`;
-    rows.push({ what: `${what}, requests: host and slowburn`, expected: good + bad, found: counted.total });
-    rows.push({ what: `${what}, errors: host and slowburn`, expected: bad, found: counted.bad });
-    rows.push({ what: `${what}, durations`, expected: good + bad, found: (await of('hosts-latency', host)).total });
+  while (Date.now() < until && (await groupOf(service, 'clusters', inCluster)).total !== clusters.total) {
+    await sleep(500);
   }
-  rows.push({ what: 'groups of clusters', expected: 1, found: (await slo('clusters')).length });
-  rows.push({ what: 'groups of hosts', expected: HOSTS, found: (await slo('hosts')).length });
+  const timedClients = await groupOf(service, 'clients-latency', atListener);
+  const timedClusters = await groupOf(service, 'clusters-latency', inCluster);
+  const ofClients = { ...(await groupOf(service, 'clients', atListener)), slow: timedClients.bad };
+  const ofClusters = { ...(await groupOf(service, 'clusters', inCluster)), slow: timedClusters.bad };
+  const durations = 'durations: balancer and slowburn';
+  return [
+    ...sideRows('clients', generator, clients, ofClients),
+    { what: `clients, ${durations}`, expected: clients.total, found: timedClients.total },
+    ...sideRows(`${cluster}, zone ${zone}`, generator, clusters, ofClusters),
+    { what: `${cluster}, zone ${zone}, ${durations}`, expected: clusters.total, found: timedClusters.total },
+    { what: 'groups of clusters', expected: 1, found: (await groupsOf(service, 'clusters')).length },
+  ];
+}
+
+async function hostRows(service: LiveService, hosts: readonly SmallHost[]): Promise<readonly Row[]> {
+  const rows: Row[] = [{ what: 'hosts', expected: HOSTS, found: (await groupsOf(service, 'hosts')).length }];
+  for (const { port, good, bad } of hosts) {
+    const label = { [HOST]: `127.0.0.1:${port}` };
+    const counted = await groupOf(service, 'hosts', label);
+    const timed = await groupOf(service, 'hosts-latency', label);
+    const of = (what: string): string => `host ${port}, ${what}: host and slowburn`;
+    rows.push({ what: of('requests'), expected: good + bad, found: counted.total });
+    rows.push({ what: of('errors'), expected: bad, found: counted.bad });
+    rows.push({ what: of('durations'), expected: good + bad, found: timed.total });
+  }
   return rows;
 }
 
-function sideRows(side: string, generator: Counts, traefik: Counts, slowburn: Counts): readonly Row[] {
-  return (['total', 'bad', 'slow'] as const).flatMap((key) => {
-    const name = { total: 'requests', bad: 'errors', slow: 'slower than 250 ms' }[key];
-    return [
-      { what: `${side}, ${name}: generator and Traefik`, expected: generator[key], found: traefik[key] },
-      { what: `${side}, ${name}: Traefik and slowburn`, expected: traefik[key], found: slowburn[key] },
-    ];
-  });
-}
-
-const fleet = async (service: LiveService): Promise<readonly BalancerView[]> =>
-  (await service.json<Page<BalancerView>>('/api/v1/fleet')).items;
-
-async function fleetRows(service: LiveService, { service: cluster, zone, version }: Traefik): Promise<readonly Row[]> {
-  const found = (await fleet(service)).map(
-    (one) => `${one.id} (${one.flavor} ${one.version}, zone ${one.zone}: ${one.clusters.join(', ')})`,
-  );
-  const stages = (await fleet(service)).map((one) => one.stages.backend);
+async function fleetRows(service: LiveService, traefik: Traefik): Promise<readonly Row[]> {
+  const fleet = await fleetOf(service);
+  const found = fleet.map((one) => `${one.id} (${one.flavor} ${one.version}, ${one.zone}: ${one.clusters.join(', ')})`);
+  const expected = `${IDENTITY} (traefik ${traefik.version}, ${traefik.zone}: ${traefik.service})`;
   return [
+    { what: 'the fleet', expected, found: found.join('; ') },
     {
-      what: 'the fleet',
-      expected: `${IDENTITY} (traefik ${version}, zone ${zone}: ${cluster})`,
-      found: found.join('; '),
+      what: 'stage backend',
+      expected: 'includes_queue_and_retries',
+      found: fleet.map(({ stages }) => stages.backend).join('; '),
     },
-    { what: 'stage backend', expected: 'includes_queue_and_retries', found: stages.join('; ') },
   ];
 }

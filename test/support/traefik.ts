@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { freePort } from './free-port.ts';
+import { sumOf } from './go-metrics.ts';
+import { startPeer } from './peer-process.ts';
 import { pythonPeer } from './python-peer.ts';
 import { configOf } from './setup-page.ts';
 
@@ -32,7 +34,6 @@ export interface Traefik {
   /** Name of the service that has the hosts, as Traefik writes it. */
   readonly service: string;
   readonly zone: string;
-  readonly boundaries: readonly number[];
   /** Its own counters, from the Prometheus endpoint: the sum of all samples of `name` that carry `labels`. */
   counter(name: string, labels: Readonly<Record<string, string>>): Promise<number>;
   stop(): Promise<void>;
@@ -67,69 +68,63 @@ interface RoutesConfig {
 }
 
 /** Starts Traefik on free ports of loopback and waits until it serves its metrics. */
-export async function startTraefik({ hostPorts, otlpHttpPort, identity }: TraefikOptions): Promise<Traefik> {
+export async function startTraefik(options: TraefikOptions): Promise<Traefik> {
   const binary = await traefikBinary();
-  const directory = await mkdtemp(join(tmpdir(), 'slowburn-traefik-'));
   const [listenerPort, metricsPort] = [await freePort(), await freePort()];
+  const directory = await mkdtemp(join(tmpdir(), 'slowburn-traefik-'));
   const routes = configOf<RoutesConfig>('traefik', 'traefik-routes');
-  const [service] = Object.entries(routes.http.services);
-  if (service === undefined) throw new Error('the page names no service');
-  service[1].loadBalancer.servers = hostPorts.map((port) => ({ url: `http://127.0.0.1:${port}` }));
-  service[1].loadBalancer.healthCheck.interval = '1s';
-  const config = configOf<StaticConfig>('traefik', 'traefik');
-  const { otlp } = config.metrics;
-  config.entryPoints.web.address = `127.0.0.1:${listenerPort}`;
-  config.entryPoints.metrics = { address: `127.0.0.1:${metricsPort}` };
-  config.providers.file.filename = join(directory, 'routes.yaml');
-  config.metrics.prometheus = { entryPoint: 'metrics', buckets: otlp.explicitBoundaries };
-  otlp.http.endpoint = otlp.http.endpoint.replace(':4318', `:${otlpHttpPort}`);
-  otlp.resourceAttributes['service.instance.id'] = identity;
-  otlp.pushInterval = '1s';
+  const service = serve(routes, options.hostPorts);
+  const config = staticConfig(options, { listenerPort, metricsPort, routesFile: join(directory, 'routes.yaml') });
   await writeFile(join(directory, 'traefik.yaml'), stringify(config));
   await writeFile(join(directory, 'routes.yaml'), stringify(routes));
-  const child = spawn(binary, [`--configFile=${join(directory, 'traefik.yaml')}`], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let log = '';
-  child.stdout.on('data', (chunk: Buffer) => (log += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  const peer = startPeer(binary, [`--configFile=${join(directory, 'traefik.yaml')}`]);
   const stop = async (): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    }
+    await peer.stop();
     await rm(directory, { recursive: true, force: true });
   };
   const scrape = async (): Promise<string> => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   const until = Date.now() + START_MS_MAX;
   // Its own health checks have asked every host once all are up.
-  while (sum(await scrape().catch(() => ''), 'traefik_service_server_up', {}) < hostPorts.length) {
-    if (child.exitCode !== null || Date.now() > until) {
+  while (sumOf(await scrape().catch(() => ''), 'traefik_service_server_up') < options.hostPorts.length) {
+    if (peer.hasEnded() || Date.now() > until) {
       await stop();
-      throw new Error(`Traefik did not serve its hosts within ${START_MS_MAX} ms:\n${log}`);
+      throw new Error(`Traefik did not serve its hosts within ${START_MS_MAX} ms:\n${peer.log()}`);
     }
     await sleep(100);
   }
   return {
-    version: /(\d+\.\d+\.\d+)/.exec(binary)?.[1] ?? binary,
+    version: /Version: *(\S+)/.exec((await promisify(execFile)(binary, ['version'])).stdout)?.[1] ?? '',
     listenerPort,
-    service: `${service[0]}@file`,
-    zone: otlp.resourceAttributes['cloud.availability_zone'] ?? '',
-    boundaries: otlp.explicitBoundaries,
-    counter: async (name, labels) => sum(await scrape(), name, labels),
+    service: `${service}@file`,
+    zone: config.metrics.otlp.resourceAttributes['cloud.availability_zone'] ?? '',
+    counter: async (name, labels) => sumOf(await scrape(), name, labels),
     stop,
   };
 }
 
-/** Sum over the samples of `name` that carry all of `labels`; the Go client's format, whose labels hold no escapes here. */
-function sum(text: string, name: string, labels: Readonly<Record<string, string>>): number {
-  let total = 0;
-  for (const line of text.split('\n')) {
-    if (!line.startsWith(`${name}{`)) continue;
-    if (Object.entries(labels).every(([key, value]) => line.includes(`${key}="${value}"`))) {
-      total += Number(line.slice(line.lastIndexOf(' ')));
-    }
-  }
-  return total;
+/** The page's configuration on these ports, with a Prometheus endpoint of the same buckets, and a push every second. */
+function staticConfig(
+  { otlpHttpPort, identity }: TraefikOptions,
+  place: { readonly listenerPort: number; readonly metricsPort: number; readonly routesFile: string },
+): StaticConfig {
+  const config = configOf<StaticConfig>('traefik', 'traefik');
+  const { otlp } = config.metrics;
+  config.entryPoints.web.address = `127.0.0.1:${place.listenerPort}`;
+  config.entryPoints.metrics = { address: `127.0.0.1:${place.metricsPort}` };
+  config.providers.file.filename = place.routesFile;
+  config.metrics.prometheus = { entryPoint: 'metrics', buckets: otlp.explicitBoundaries };
+  otlp.http.endpoint = otlp.http.endpoint.replace(':4318', `:${otlpHttpPort}`);
+  otlp.resourceAttributes['service.instance.id'] = identity;
+  otlp.pushInterval = '1s';
+  return config;
+}
+
+/** Puts the hosts behind the page's service; gives its name. */
+function serve(routes: RoutesConfig, hostPorts: readonly number[]): string {
+  const [service] = Object.entries(routes.http.services);
+  if (service === undefined) throw new Error('the page names no service');
+  const [name, { loadBalancer }] = service;
+  loadBalancer.servers = hostPorts.map((port) => ({ url: `http://127.0.0.1:${port}` }));
+  loadBalancer.healthCheck.interval = '1s';
+  return name;
 }
