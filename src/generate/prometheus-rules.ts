@@ -78,9 +78,7 @@ function commentOf(slo: Slo, tiers: readonly Tier[]): readonly string[] {
     ...(slo.policy.confidence === null
       ? []
       : [`Policy ${slo.policy.name} in PromQL: the full factors and least bad events, no confidence, no countdown.`]),
-    ...(left.length === 0
-      ? []
-      : [`Left to slowburn itself, too short for minutes: tier ${left.join(', ')}.`]),
+    ...(left.length === 0 ? [] : [`Left to slowburn itself, too short for minutes: tier ${left.join(', ')}.`]),
   ];
 }
 

@@ -47,7 +47,7 @@ UpstreamErrors: { holdFor: 1m }
 `;
 
 /**
- * A real Envoy in front of five small hosts pushes OTLP/gRPC to the service while two hosts fail fast and heal again.
+ * A real Envoy with the bootstrap of its setup page in front of five small hosts pushes OTLP/gRPC to the service while two hosts fail fast and heal again.
  * Outlier detection may eject one of them; the other goes on failing. It must be one incident that names the cluster
  * and holds burn, 5xx and ejection, opened once and closed once, and every request must be counted as Envoy counts it.
  */
@@ -216,7 +216,7 @@ async function endRows({ service, envoy, hook, hosts }: Stage, load: Load): Prom
     { what: 'other messages', expected: '', found: others.join(', ') },
     { what: 'incidents', expected: 1, found: (await incidents(service)).length },
     ...(await counterRows({ service, envoy, hosts }, load, NONE, 0)),
-    ...(await fleetRows(service)),
+    ...(await fleetRows(service, envoy)),
   ];
 }
 
@@ -250,8 +250,12 @@ async function counterRows(
   ];
 }
 
-async function fleetRows(service: LiveService): Promise<readonly Row[]> {
+async function fleetRows(service: LiveService, { zone: where }: Envoy): Promise<readonly Row[]> {
   const { items } = await service.json<Page<BalancerView>>('/api/v1/fleet');
-  const balancers = items.map(({ id, flavor, clusters }) => `${id} (${flavor}: ${clusters.join(', ')})`);
-  return [{ what: 'the fleet', expected: `${IDENTITY} (envoy: ${CLUSTER})`, found: balancers.join('; ') }];
+  const balancers = items.map(
+    ({ id, flavor, zone, clusters }) => `${id} (${flavor}, zone ${zone}: ${clusters.join(', ')})`,
+  );
+  return [
+    { what: 'the fleet', expected: `${IDENTITY} (envoy, zone ${where}: ${CLUSTER})`, found: balancers.join('; ') },
+  ];
 }

@@ -79,7 +79,7 @@ export async function startCollector(parts: {
       await peer.stop(signal);
       await rm(directory, { recursive: true, force: true });
     };
-    return { otlpGrpcPort, log: peer.log, stop };
+    return { ...peer, otlpGrpcPort, stop };
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     throw error;

@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type PeerProcess, startPeer } from './peer-process.ts';
 import { pythonPeer } from './python-peer.ts';
+import { configOf } from './setup-page.ts';
 
-const START_MS_MAX = 20_000;
+/** Where it says it runs. */
+const ZONE = 'a';
 
 export const envoyBinary = (): Promise<string> =>
   pythonPeer({
@@ -17,15 +17,17 @@ export const envoyBinary = (): Promise<string> =>
   });
 
 export interface EnvoyOptions {
+  /** The page's cluster that gets the hosts. */
   readonly cluster: string;
   readonly hostPorts: readonly number[];
   readonly otlpGrpcPort: number;
-  /** Sent as `x-slowburn-balancer` with each export. */
+  /** Its `service.instance.id`. */
   readonly identity: string;
 }
 
-/** A running Envoy with one listener, one cluster with outlier detection, and the OTLP stats sink. */
+/** A running Envoy with the bootstrap of docs/balancers/envoy.md. */
 export interface Envoy {
+  readonly zone: string;
   readonly version: string;
   readonly listenerPort: number;
   /** Its own counters and gauges by full name, from the admin interface. */
@@ -40,28 +42,33 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const directory = await mkdtemp(join(tmpdir(), 'slowburn-envoy-'));
   const config = join(directory, 'envoy.json');
   const addressFile = join(directory, 'admin.txt');
-  await writeFile(config, JSON.stringify(configOf(options)));
+  await writeFile(config, JSON.stringify(bootstrapOf(options)));
   const args = ['-c', config, '--admin-address-path', addressFile, '--concurrency', '1', '--log-level', 'warning'];
-  const child = spawn(binary, [...args, '--disable-hot-restart'], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  child.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
+  const env = {
+    OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${options.identity},cloud.availability_zone=${ZONE}`,
+  };
+  const address = async (): Promise<string> => (await readFile(addressFile, 'utf8').catch(() => '')).trim();
+  let peer: PeerProcess | undefined;
   const end = async (signal: NodeJS.Signals): Promise<void> => {
-    if (child.exitCode === null && child.signalCode === null) {
-      const exited = once(child, 'exit');
-      child.kill(signal);
-      await exited;
-    }
+    await peer?.stop(signal);
     await rm(directory, { recursive: true, force: true });
   };
   try {
-    const admin = `http://${await readAddress(child, addressFile, () => log)}`;
+    peer = await startPeer({
+      command: binary,
+      args: [...args, '--disable-hot-restart'],
+      env,
+      isReady: async () => (await fetch(`http://${await address()}/ready`)).ok,
+    });
+    const admin = `http://${await address()}`;
     const { version } = (await json(`${admin}/server_info`)) as { version: string };
     const { listener_statuses: listeners } = (await json(`${admin}/listeners?format=json`)) as {
       listener_statuses: { local_address: { socket_address: { port_value: number } } }[];
     };
     const listenerPort = listeners[0]?.local_address.socket_address.port_value;
-    if (listenerPort === undefined) throw new Error(`Envoy listens nowhere:\n${log}`);
+    if (listenerPort === undefined) throw new Error(`Envoy listens nowhere:\n${peer.log()}`);
     return {
+      zone: ZONE,
       version: version.split('/')[1] ?? version,
       listenerPort,
       async stats(filter) {
@@ -79,116 +86,58 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   }
 }
 
-async function readAddress(child: ChildProcess, file: string, log: () => string): Promise<string> {
-  const until = Date.now() + START_MS_MAX;
-  while (Date.now() < until) {
-    if (child.exitCode !== null) throw new Error(`Envoy ended with ${child.exitCode}:\n${log()}`);
-    const address = (await readFile(file, 'utf8').catch(() => '')).trim();
-    if (address !== '' && (await isLive(address))) return address;
-    await sleep(100);
-  }
-  throw new Error(`Envoy was not live within ${START_MS_MAX} ms:\n${log()}`);
-}
-
-const isLive = async (address: string): Promise<boolean> =>
-  fetch(`http://${address}/ready`)
-    .then((answer) => answer.ok)
-    .catch(() => false);
-
 async function json(url: string): Promise<unknown> {
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
   return answer.json();
 }
 
-const API = 'type.googleapis.com/envoy';
+/** What of the page's bootstrap is put in place of: addresses, and how fast things happen. */
+interface Bootstrap {
+  stats_flush_interval: string;
+  readonly admin: Listening;
+  readonly static_resources: { readonly listeners: readonly Listening[]; readonly clusters: readonly Cluster[] };
+}
+interface Listening {
+  address: object;
+}
+interface Cluster {
+  readonly name: string;
+  readonly load_assignment: { readonly endpoints: { lb_endpoints: object[] }[] };
+  outlier_detection?: object;
+}
+
 const loopback = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
 
-const assignment = (cluster: string, ports: readonly number[]) => ({
-  cluster_name: cluster,
-  endpoints: [{ lb_endpoints: ports.map((port) => ({ endpoint: { address: loopback(port) } })) }],
-});
-
-function configOf(options: EnvoyOptions): object {
-  return {
-    admin: { address: loopback(0) },
-    stats_flush_interval: '1s',
-    stats_sinks: [
-      {
-        name: 'envoy.stat_sinks.open_telemetry',
-        typed_config: {
-          '@type': `${API}.extensions.stat_sinks.open_telemetry.v3.SinkConfig`,
-          grpc_service: {
-            envoy_grpc: { cluster_name: 'slo_ingest' },
-            initial_metadata: [{ key: 'x-slowburn-balancer', value: options.identity }],
-          },
-        },
-      },
-    ],
-    static_resources: {
-      listeners: [listenerTo(options.cluster)],
-      clusters: [served(options), ingest(options.otlpGrpcPort)],
-    },
+/**
+ * The bootstrap of docs/balancers/envoy.md on free ports of loopback. Pushes come every second. Ejections are short, so
+ * that a healed host is back within seconds; a fifth of the hosts may be out, one of five.
+ */
+function bootstrapOf({ cluster, hostPorts, otlpGrpcPort }: EnvoyOptions): Bootstrap {
+  const bootstrap = configOf<Bootstrap>('envoy', 'envoy');
+  const { listeners, clusters } = bootstrap.static_resources;
+  bootstrap.stats_flush_interval = '1s';
+  for (const listening of [bootstrap.admin, ...listeners]) listening.address = loopback(0);
+  const named = (name: string): Cluster => {
+    const found = clusters.find((one) => one.name === name);
+    if (found === undefined) throw new Error(`the page has no cluster ${name}`);
+    return found;
   };
+  served(named(cluster), hostPorts);
+  served(named('slo_ingest'), [otlpGrpcPort]);
+  named(cluster).outlier_detection = {
+    consecutive_5xx: 5,
+    interval: '1s',
+    base_ejection_time: '5s',
+    max_ejection_time: '10s',
+    max_ejection_percent: 20,
+    enforcing_success_rate: 0,
+  };
+  return bootstrap;
 }
 
-function listenerTo(cluster: string): object {
-  const route = { match: { prefix: '/' }, route: { cluster, timeout: '5s' } };
-  return {
-    name: 'edge',
-    address: loopback(0),
-    filter_chains: [
-      {
-        filters: [
-          {
-            name: 'envoy.filters.network.http_connection_manager',
-            typed_config: {
-              '@type': `${API}.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager`,
-              stat_prefix: 'edge',
-              route_config: { virtual_hosts: [{ name: 'all', domains: ['*'], routes: [route] }] },
-              http_filters: [
-                {
-                  name: 'envoy.filters.http.router',
-                  typed_config: { '@type': `${API}.extensions.filters.http.router.v3.Router` },
-                },
-              ],
-            },
-          },
-        ],
-      },
-    ],
-  };
+function served({ load_assignment: { endpoints } }: Cluster, ports: readonly number[]): void {
+  const [locality] = endpoints;
+  if (locality === undefined) throw new Error('the page has a cluster without endpoints');
+  locality.lb_endpoints = ports.map((port) => ({ endpoint: { address: loopback(port) } }));
 }
-
-/** Ejections are short, so that a healed host is back within seconds; a fifth of the hosts may be out, one of five. */
-function served({ cluster, hostPorts }: EnvoyOptions): object {
-  return {
-    name: cluster,
-    type: 'STATIC',
-    connect_timeout: '1s',
-    lb_policy: 'ROUND_ROBIN',
-    load_assignment: assignment(cluster, hostPorts),
-    track_cluster_stats: { per_endpoint_stats: true },
-    outlier_detection: {
-      consecutive_5xx: 5,
-      interval: '1s',
-      base_ejection_time: '5s',
-      max_ejection_time: '10s',
-      max_ejection_percent: 20,
-      enforcing_success_rate: 0,
-    },
-  };
-}
-
-const ingest = (port: number): object => ({
-  name: 'slo_ingest',
-  type: 'STATIC',
-  connect_timeout: '1s',
-  load_assignment: assignment('slo_ingest', [port]),
-  typed_extension_protocol_options: {
-    'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
-      '@type': `${API}.extensions.upstreams.http.v3.HttpProtocolOptions`,
-      explicit_http_config: { http2_protocol_options: {} },
-    },
-  },
-});

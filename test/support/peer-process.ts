@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export interface PeerProcess {
   /** What it wrote so far. */
   log(): string;
-  /** Asks it to stop and waits; twice does no harm. */
+  hasEnded(): boolean;
+  /** Asks it to stop and waits; a second call waits for nothing. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -19,10 +20,13 @@ export interface PeerOptions {
   readonly readyWithinMs?: number;
 }
 
-/** Starts a peer and waits until it is ready. Throws with its output when it ends or is not ready in time. */
-export async function startPeer(options: PeerOptions): Promise<PeerProcess> {
-  const env = { ...process.env, ...options.env };
-  const child = spawn(options.command, options.args, { stdio: ['ignore', 'pipe', 'pipe'], env });
+/** Starts a peer without waiting for anything. */
+export function spawnPeer(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): PeerProcess {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   let output = '';
   const collect = (chunk: Buffer): void => {
     output += chunk.toString();
@@ -30,20 +34,29 @@ export async function startPeer(options: PeerOptions): Promise<PeerProcess> {
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
   const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
-    if (hasEnded()) return;
-    const exited = once(child, 'exit');
-    child.kill(signal);
-    await exited;
+  return {
+    log: () => output,
+    hasEnded,
+    async stop(signal = 'SIGTERM') {
+      if (hasEnded()) return;
+      const exited = once(child, 'exit');
+      child.kill(signal);
+      await exited;
+    },
   };
-  const withinMs = options.readyWithinMs ?? 20_000;
-  const until = Date.now() + withinMs;
+}
+
+/** Starts a peer and waits until it is ready. Throws with its output when it ends or is not ready in time. */
+export async function startPeer(options: PeerOptions): Promise<PeerProcess> {
+  const { command, args, env, isReady, readyWithinMs = 20_000 } = options;
+  const peer = spawnPeer(command, args, env);
+  const until = Date.now() + readyWithinMs;
   for (;;) {
-    if (hasEnded()) throw new Error(`${options.command} ended with ${child.exitCode}:\n${output}`);
-    if (await options.isReady(output).catch(() => false)) return { log: () => output, stop };
+    if (peer.hasEnded()) throw new Error(`${command} ended:\n${peer.log()}`);
+    if (await isReady(peer.log()).catch(() => false)) return peer;
     if (Date.now() > until) {
-      await stop('SIGKILL');
-      throw new Error(`${options.command} was not ready within ${withinMs} ms:\n${output}`);
+      await peer.stop('SIGKILL');
+      throw new Error(`${command} was not ready within ${readyWithinMs} ms:\n${peer.log()}`);
     }
     await sleep(100);
   }

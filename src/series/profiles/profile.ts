@@ -63,11 +63,13 @@ export function canonicalAttributes(description: SeriesDescription, own: Pairs):
 export const ownPairs = (attributes: Attributes): [string, string][] =>
   [...attributes].map(([name, { text }]) => [name, text]);
 
-/** `address:port` of `server.*`; some senders write the port into the address already. */
+/**
+ * `address:port` of `server.*`; some senders write the port into the address already, Traefik then with 0 as the port.
+ */
 export function serverOf(attributes: Attributes): string | undefined {
   const address = textOf(attributes, 'server.address');
-  const port = textOf(attributes, 'server.port');
-  return address === undefined || port === undefined || address.endsWith(`:${port}`) ? address : `${address}:${port}`;
+  const port = textOf(attributes, 'server.port') ?? '0';
+  return address === undefined || port === '0' || address.endsWith(`:${port}`) ? address : `${address}:${port}`;
 }
 
 /** `2xx` for 204; `none` for what is no HTTP status. */

@@ -1,4 +1,5 @@
 import type { Reads, SeriesDescription } from '../binding.ts';
+import { caddy } from './caddy.ts';
 import { canonical } from './canonical.ts';
 import { CONTROL_PLANE_CLUSTERS, envoy } from './envoy.ts';
 import { grpc } from './grpc.ts';
@@ -17,6 +18,7 @@ const PROFILES: readonly Profile[] = [
   traefik,
   haproxy,
   ingressNginx,
+  caddy,
   nginx,
   istio,
   grpc,

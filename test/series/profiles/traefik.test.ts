@@ -57,6 +57,12 @@ test("the conventions' client durations tell hosts beside their services, and th
   ]);
 });
 
+test('Traefik 3.7 writes 0 as the port of an address that has one', () => {
+  const attributes = { 'server.address': '10.0.0.5:8080', 'server.port': 0, 'http.response.status_code': 200 };
+  const [, requests] = read(histogramOf('http.client.request.duration', attributes, { ...OTLP, unit: 's' }));
+  assert.match(requests ?? '', /lb\.upstream\.host\.name=10\.0\.0\.5:8080}$/);
+});
+
 test('one request that passes every level is one request on each side, whatever order they come in (gotcha 7)', () => {
   const status = { 'http.response.status_code': 503 };
   const point = { count: '9', sum: 0.9, explicitBounds: [0.25], bucketCounts: ['9', '0'] };
