@@ -51,7 +51,8 @@ export function toRuleFile(slo: Slo, options: GenerateOptions): RuleFile {
   const interval = formatDuration(ms(STEP));
   const groups: RuleGroup[] =
     options.engine === 'victoriametrics'
-      ? // vmalert writes results later than the next rule reads them: alerts of a group of their own read the last minute's.
+      ? // vmalert writes results later than the next rule reads them: alerts in a group of their own read the last
+        // minute's.
         [
           { name: `${name}/events`, interval, rules: events },
           { name: `${name}/alerts`, interval, rules: alerts },
@@ -83,8 +84,8 @@ function commentOf(slo: Slo, tiers: readonly Tier[]): readonly string[] {
 }
 
 /**
- * What came in the last minute. A difference, not increase(): nothing is extrapolated, and minutes add up to any window.
- * A value that fell is a reset and counts whole; a series without a sample a minute ago counts nothing.
+ * What came in the last minute. A difference, not increase(): nothing is extrapolated, and minutes add up to any
+ * window. A value that fell is a reset and counts whole; a series without a sample a minute ago counts nothing.
  */
 function delta(query: MetricQuery, part: Part, by: readonly string[]): string {
   const now = selector(query, part);
@@ -130,7 +131,9 @@ function alertOf(slo: Slo, tier: Tier, { externalUrl }: GenerateOptions): Alerti
     },
     annotations: {
       summary: `${slo.displayName}: error budget burns${place}`,
-      description: `Over ${windows} at least ${threshold} of the events were bad: at this pace the budget of ${slo.window.text} is gone within ${tier.name}.`,
+      description:
+        `Over ${windows} at least ${threshold} of the events were bad: ` +
+        `at this pace the budget of ${slo.window.text} is gone within ${tier.name}.`,
       runbook_url: runbookUrl(slo, externalUrl),
       dashboard_url: `${externalUrl}/slos?slo=${encodeURIComponent(slo.id)}`,
     },
