@@ -1,5 +1,6 @@
 /** `npm run bench -- NAME`: figures as JSON lines. Ratios within one run count; absolute figures depend on the machine. */
 const BENCHES: Readonly<Record<string, () => Promise<{ run(): Promise<void> }>>> = {
+  evaluate: () => import('./evaluate.ts'),
   ingest: () => import('./ingest.ts'),
 };
 
