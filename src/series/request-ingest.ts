@@ -15,6 +15,7 @@ import { checkPoint, hasLongName, KEPT_MS } from './check-point.ts';
 import { type Context, senderKeyOf } from './context-table.ts';
 import type { Sender } from './identity.ts';
 import { NOTED, type PointResult, REJECTED, type RejectedReason } from './reasons.ts';
+import { ResourceState } from './resource-state.ts';
 import type { SeriesTable } from './series-table.ts';
 import type { Tally } from './tally.ts';
 import { AHEAD_MS_MAX, type PointInHand, repairStart } from './temporality.ts';
@@ -45,6 +46,7 @@ export class RequestIngest {
     receivedAt: 0.5,
     shiftMs: 0.5,
     isDelta: false,
+    resource: new ResourceState(''),
   };
 
   /** `maxSeries` also bounds what is remembered of contexts and metrics. */
@@ -173,6 +175,8 @@ export class RequestIngest {
     hand.isDelta = staging.temporality[metric] === TEMPORALITY_DELTA;
     const aheadMs = hand.timeMs - source.receivedAt;
     hand.shiftMs = aheadMs > AHEAD_MS_MAX ? aheadMs : 0;
+    const context = this.#contexts[staging.metricContext[metric] as number] as Context;
+    hand.resource = context.state;
     repairStart(hand);
     const result = this.#applyKind(staging, point, row, metric);
     if (result !== 'accepted') {
@@ -180,7 +184,6 @@ export class RequestIngest {
       return 0;
     }
     if (hand.shiftMs > 0) this.#tally.note(NOTED.future);
-    const context = this.#contexts[staging.metricContext[metric] as number] as Context;
     context.state.observe(hand.timeMs);
     const at = placed(hand.timeMs, hand);
     if (at > context.newestAt) context.newestAt = at;
