@@ -12,6 +12,7 @@ import { applyAs, applyGauge, applySum, placed } from './apply-number.ts';
 import { UnreadableAttributes } from './attribute-reader.ts';
 import type { BalancerListener } from './binding.ts';
 import { checkPoint, hasLongName, KEPT_MS } from './check-point.ts';
+import { withRoom } from './columns.ts';
 import { type Context, senderKeyOf } from './context-table.ts';
 import type { Sender } from './identity.ts';
 import { NOTED, type PointResult, REJECTED, type RejectedReason } from './reasons.ts';
@@ -127,7 +128,7 @@ export class RequestIngest {
       const row = this.#findRow(staging, point, oldestMs);
       this.#rows[point] = row;
       if (row < 0) continue;
-      if (row >= this.#seenIn.length) this.#growSeen(row + 1);
+      if (row >= this.#seenIn.length) this.#seenIn = withRoom(this.#seenIn, row + 1);
       if (this.#seenIn[row] === this.#request) isRepeating = true;
       this.#seenIn[row] = this.#request;
     }
@@ -153,12 +154,6 @@ export class RequestIngest {
     }
     this.#tally.refuse(wrong, staging, point);
     return -1;
-  }
-
-  #growSeen(rows: number): void {
-    const larger = new Uint32Array(rows * 2);
-    larger.set(this.#seenIn);
-    this.#seenIn = larger;
   }
 
   /** 1 when the point was accepted. */
