@@ -36,6 +36,8 @@ export class StepRing implements RunSink {
   readonly specs: readonly LevelSpec[];
   readonly #stepMs: number;
   readonly #levels: readonly CountLevel[];
+  /** Finest steps per step of each level. */
+  readonly #ratios: readonly number[];
   #newest = Number.NEGATIVE_INFINITY;
   #pending = 0;
   #previous = 0;
@@ -45,7 +47,9 @@ export class StepRing implements RunSink {
   constructor(specs: readonly LevelSpec[]) {
     this.specs = specs;
     this.#levels = specs.map((spec) => new CountLevel(spec));
-    this.#stepMs = (specs[0] as LevelSpec).stepMs;
+    const { stepMs } = specs[0] as LevelSpec;
+    this.#stepMs = stepMs;
+    this.#ratios = specs.map((spec) => spec.stepMs / stepMs);
   }
 
   /** End of the newest step that was added to; -Infinity before the first addition. */
@@ -81,7 +85,7 @@ export class StepRing implements RunSink {
     if (first === last) {
       if (last === this.#newest) this.#pending += each;
       else if (last === this.#newest - 1) this.#previous += each;
-      else this.#addOlder(last, last, each);
+      else this.#addOne(last, each);
       return;
     }
     this.#addOlder(first, last, each);
@@ -145,8 +149,8 @@ export class StepRing implements RunSink {
     this.#newest = step;
     this.#previous = adjacent ? pending : 0;
     this.#pending = 0;
-    if (previous !== 0) this.#addOlder(newest - 1, newest - 1, previous);
-    if (!adjacent && pending !== 0) this.#addOlder(newest, newest, pending);
+    if (previous !== 0) this.#addOne(newest - 1, previous);
+    if (!adjacent && pending !== 0) this.#addOne(newest, pending);
     // What ages out here was kept in its time.
     this.#lost = lost;
   }
@@ -155,7 +159,22 @@ export class StepRing implements RunSink {
     return { newest: this.#newest, pending: this.#pending, previous: this.#previous, lost: this.#lost };
   }
 
-  /** Straight into the levels: per level the steps that it still holds. */
+  /** One step straight into the levels, where each of them still holds it. */
+  #addOne(step: number, amount: number): void {
+    const levels = this.#levels;
+    let isKept = false;
+    for (let index = 0; index < levels.length; index += 1) {
+      const one = levels[index] as CountLevel;
+      const ratio = this.#ratios[index] as number;
+      const place = Math.ceil(step / ratio);
+      if (step < 0 || place <= Math.ceil(this.#newest / ratio) - one.steps) continue;
+      one.add(place, amount);
+      isKept = true;
+    }
+    if (!isKept) this.#lost += amount;
+  }
+
+  /** A run straight into the levels: per level the steps that it still holds. */
   #addOlder(first: number, last: number, each: number): void {
     let kept = last + 1;
     for (const one of this.#levels) {

@@ -5,11 +5,15 @@ import { createBareIngest, createIngest, KINDS, type Kind, make, requestOf, take
 import { interleaved, medianOf, print } from './rounds.ts';
 
 const REQUESTS = 20;
+/** Balancers that push one after the other: several feed each group, as in a fleet. */
+const BALANCERS = 4;
 const ROUNDS = 7;
 
 /** Decoding alone, with series, with series and cells, and protobufjs' decoding of the same bytes, in turns. */
 function benchOne(kind: Kind, points: number): void {
-  const requests = make(REQUESTS, (index) => requestOf({ kind, points, push: index + 1 }));
+  const requests = make(REQUESTS, (index) =>
+    requestOf({ kind, points, push: Math.floor(index / BALANCERS) + 1, balancer: `edge-${index % BALANCERS}` }),
+  );
   const bytes = requests.reduce((sum, { length }) => sum + length, 0) / REQUESTS;
   const staging = new Staging();
   const type = messageType('ExportMetricsServiceRequest');
@@ -21,8 +25,8 @@ function benchOne(kind: Kind, points: number): void {
     [
       { name: 'protobufjs', once: each((request) => void type.decode(request)) },
       { name: 'decode', once: each((request) => decodeMetrics(request, staging)) },
-      { name: 'decodeSeries', once: takeAgain(createBareIngest(), requests) },
-      { name: 'decodeSeriesCells', once: takeAgain(createIngest().series, requests) },
+      { name: 'decodeSeries', once: takeAgain(createBareIngest(), requests, REQUESTS / BALANCERS) },
+      { name: 'decodeSeriesCells', once: takeAgain(createIngest().series, requests, REQUESTS / BALANCERS) },
     ],
     ROUNDS,
   );

@@ -119,14 +119,14 @@ export function createBareIngest(): SeriesIngest {
  * Takes requests again and again: each round of them is a later run of the balancer, so that no point is late. Moving
  * the times is part of what is measured.
  */
-export function takeAgain(ingest: SeriesIngest, requests: readonly Uint8Array[]): () => void {
+export function takeAgain(ingest: SeriesIngest, requests: readonly Uint8Array[], pushesPerRound: number): () => void {
   const staging = new Staging();
   let taken = 0;
   return () => {
     const round = Math.floor(taken / requests.length);
     decodeMetrics(requests[taken % requests.length] as Uint8Array, staging);
     taken += 1;
-    const laterMs = round * requests.length * PUSH_MS;
+    const laterMs = round * pushesPerRound * PUSH_MS;
     for (let point = 0; point < staging.pointCount; point += 1) {
       staging.timeMs[point] = (staging.timeMs[point] as number) + laterMs;
       staging.startMs[point] = (staging.startMs[point] as number) + laterMs;
