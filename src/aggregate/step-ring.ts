@@ -64,17 +64,35 @@ export class StepRing implements RunSink {
     return this.#lost;
   }
 
-  /** The usual case without detours: an amount that ends in the newest step and begins there or in the one before. */
+  /**
+   * The usual cases without detours: an amount that ends in the newest step or the one behind it, and begins there or
+   * in the one before.
+   */
   #addNewest(from: number, to: number, amount: number): boolean {
     const end = this.#newest * this.#stepMs;
+    if (to > end) return this.#addNext(from, to, amount, end);
     const start = end - this.#stepMs;
-    if (!(to > start && to <= end)) return false;
+    if (!(to > start)) return false;
     if (from >= start) {
       this.#pending += amount;
       return true;
     }
     if (from < start - this.#stepMs) return false;
     const first = shareOfFirst(Math.abs(amount), to - from, start - from) * (amount < 0 ? -1 : 1);
+    this.#previous += first;
+    this.#pending += amount - first;
+    return true;
+  }
+
+  /** An amount that ends in the step behind the newest; which only becomes the newest if something falls into it. */
+  #addNext(from: number, to: number, amount: number, end: number): boolean {
+    if (!(to <= end + this.#stepMs && from >= end - this.#stepMs)) return false;
+    const first = from >= end ? 0 : shareOfFirst(Math.abs(amount), to - from, end - from) * (amount < 0 ? -1 : 1);
+    if (first === amount) {
+      this.#pending += amount;
+      return true;
+    }
+    this.#moveOn(this.#newest + 1);
     this.#previous += first;
     this.#pending += amount - first;
     return true;

@@ -145,7 +145,7 @@ export function decodeHistogramPoint(reader: WireReader, staging: Staging, metri
       case 0x32:
         if (staging.countsLength[point] !== 0) inPieces = true;
         staging.countsFrom[point] = staging.numberCount;
-        staging.countsLength[point] = readCounts(reader, staging, limit);
+        staging.countsLength[point] = readCounts(reader, staging, point, limit);
         break;
       case 0x3a:
         if (staging.boundsLength[point] !== 0) inPieces = true;
@@ -197,18 +197,22 @@ function endOfPacked(reader: WireReader, limit: number): number {
   return end;
 }
 
-/** Packed bucket counts into the pool; returns how many there are. */
-function readCounts(reader: WireReader, staging: Staging, limit: number): number {
+/** Packed bucket counts into the pool, and their sum; returns how many there are. */
+function readCounts(reader: WireReader, staging: Staging, point: number, limit: number): number {
   const end = endOfPacked(reader, limit);
   const from = reader.position;
   const length = (end - from) >> 3;
   let place = staging.addNumbers(length);
   const { numbers } = staging;
   const { view } = reader;
+  let sum = 0;
   for (let at = from; at < end; at += 8) {
-    numbers[place] = view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true);
+    const count = view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true);
+    numbers[place] = count;
+    sum += count;
     place += 1;
   }
+  staging.countsSum[point] = sum;
   reader.position = end;
   return length;
 }
@@ -234,7 +238,7 @@ function gatherPieces(reader: WireReader, staging: Staging, point: number, start
       if (tag >>> 3 !== field) reader.skip(tag & 7, limit);
       else if ((tag & 7) === WIRE_BYTES) {
         if (field === 7) readDoubles(reader, staging, limit);
-        else readCounts(reader, staging, limit);
+        else readCounts(reader, staging, point, limit);
       } else {
         const at = reader.fixed64(limit);
         const place = staging.addNumbers(1);
@@ -245,6 +249,9 @@ function gatherPieces(reader: WireReader, staging: Staging, point: number, start
     if (field === 6) {
       staging.countsFrom[point] = from;
       staging.countsLength[point] = length;
+      let sum = 0;
+      for (let place = from; place < from + length; place += 1) sum += staging.numbers[place] as number;
+      staging.countsSum[point] = sum;
     } else {
       staging.boundsFrom[point] = from;
       staging.boundsLength[point] = length;
