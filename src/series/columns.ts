@@ -1,6 +1,6 @@
 type Column = Int32Array | Uint8Array | Uint32Array | Float64Array;
 
-/** Up to here memory grows by half, beyond by an eighth: what is not used yet counts when there are a million series. */
+/** Up to here memory grows by half, beyond by an eighth: room not used yet counts when there are a million series. */
 const SMALL = 65_536;
 
 /** The next size of something that has outgrown `length`. */
