@@ -1,4 +1,4 @@
-import { type RunSink, spread } from './spread.ts';
+import { type RunSink, shareOfFirst, spread } from './spread.ts';
 import { HISTOGRAM_LEVELS, type RingState, StepRing } from './step-ring.ts';
 
 /** Sums of observations are kept in whole microseconds, so that they add up exactly. */
@@ -59,6 +59,10 @@ export class HistogramLayout implements RunSink {
       row[buckets] = (row[buckets] as number) + micros;
       return;
     }
+    if (last === this.#step && from >= (last - 2) * STEP_MS) {
+      this.#addToTwo(Math.floor(from), Math.floor(to), counts, micros);
+      return;
+    }
     for (let index = 0; index < buckets; index += 1) this.#spread(index, from, to, counts[index] as number);
     this.#spread(buckets, from, to, micros);
   }
@@ -96,6 +100,22 @@ export class HistogramLayout implements RunSink {
     [...buckets, sum].forEach((state, index) => {
       this.#rings[index]?.restore(state);
     });
+  }
+
+  /** What begins in the previous step and ends in the newest: each amount as `spread` parts it. */
+  #addToTwo(from: number, to: number, counts: Float64Array, micros: number): void {
+    const length = to - from;
+    const overlap = (this.#step - 1) * STEP_MS - from;
+    const newest = this.#newest;
+    const previous = this.#previous;
+    const sumAt = newest.length - 1;
+    for (let index = 0; index <= sumAt; index += 1) {
+      const amount = index === sumAt ? micros : (counts[index] as number);
+      if (amount === 0) continue;
+      const first = shareOfFirst(Math.abs(amount), length, overlap) * (amount < 0 ? -1 : 1);
+      previous[index] = (previous[index] as number) + first;
+      newest[index] = (newest[index] as number) + amount - first;
+    }
   }
 
   #spread(index: number, from: number, to: number, amount: number): void {

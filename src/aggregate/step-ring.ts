@@ -36,6 +36,8 @@ export class StepRing implements RunSink {
   readonly specs: readonly LevelSpec[];
   readonly #stepMs: number;
   readonly #levels: readonly CountLevel[];
+  /** Finest steps per step of each level. */
+  readonly #ratios: readonly number[];
   #newest = Number.NEGATIVE_INFINITY;
   #pending = 0;
   #previous = 0;
@@ -45,7 +47,9 @@ export class StepRing implements RunSink {
   constructor(specs: readonly LevelSpec[]) {
     this.specs = specs;
     this.#levels = specs.map((spec) => new CountLevel(spec));
-    this.#stepMs = (specs[0] as LevelSpec).stepMs;
+    const { stepMs } = specs[0] as LevelSpec;
+    this.#stepMs = stepMs;
+    this.#ratios = specs.map((spec) => spec.stepMs / stepMs);
   }
 
   /** End of the newest step that was added to; -Infinity before the first addition. */
@@ -60,11 +64,15 @@ export class StepRing implements RunSink {
     return this.#lost;
   }
 
-  /** The usual case without detours: an amount that ends in the newest step and begins there or in the one before. */
+  /**
+   * The usual cases without detours: an amount that ends in the newest step or the one behind it, and begins there or
+   * in the one before.
+   */
   #addNewest(from: number, to: number, amount: number): boolean {
     const end = this.#newest * this.#stepMs;
+    if (to > end) return this.#addNext(from, to, amount, end);
     const start = end - this.#stepMs;
-    if (!(to > start && to <= end)) return false;
+    if (!(to > start)) return false;
     if (from >= start) {
       this.#pending += amount;
       return true;
@@ -76,12 +84,26 @@ export class StepRing implements RunSink {
     return true;
   }
 
+  /** An amount that ends in the step behind the newest; which only becomes the newest if something falls into it. */
+  #addNext(from: number, to: number, amount: number, end: number): boolean {
+    if (!(to <= end + this.#stepMs && from >= end - this.#stepMs)) return false;
+    const first = from >= end ? 0 : shareOfFirst(Math.abs(amount), to - from, end - from) * (amount < 0 ? -1 : 1);
+    if (first === amount) {
+      this.#pending += amount;
+      return true;
+    }
+    this.#moveOn(this.#newest + 1);
+    this.#previous += first;
+    this.#pending += amount - first;
+    return true;
+  }
+
   addRun(first: number, last: number, each: number): void {
     if (last > this.#newest) this.#moveOn(last);
     if (first === last) {
       if (last === this.#newest) this.#pending += each;
       else if (last === this.#newest - 1) this.#previous += each;
-      else this.#addOlder(last, last, each);
+      else this.#addOne(last, each);
       return;
     }
     this.#addOlder(first, last, each);
@@ -145,8 +167,8 @@ export class StepRing implements RunSink {
     this.#newest = step;
     this.#previous = adjacent ? pending : 0;
     this.#pending = 0;
-    if (previous !== 0) this.#addOlder(newest - 1, newest - 1, previous);
-    if (!adjacent && pending !== 0) this.#addOlder(newest, newest, pending);
+    if (previous !== 0) this.#addOne(newest - 1, previous);
+    if (!adjacent && pending !== 0) this.#addOne(newest, pending);
     // What ages out here was kept in its time.
     this.#lost = lost;
   }
@@ -155,7 +177,22 @@ export class StepRing implements RunSink {
     return { newest: this.#newest, pending: this.#pending, previous: this.#previous, lost: this.#lost };
   }
 
-  /** Straight into the levels: per level the steps that it still holds. */
+  /** One step straight into the levels, where each of them still holds it. */
+  #addOne(step: number, amount: number): void {
+    const levels = this.#levels;
+    let isKept = false;
+    for (let index = 0; index < levels.length; index += 1) {
+      const one = levels[index] as CountLevel;
+      const ratio = this.#ratios[index] as number;
+      const place = Math.ceil(step / ratio);
+      if (step < 0 || place <= Math.ceil(this.#newest / ratio) - one.steps) continue;
+      one.add(place, amount);
+      isKept = true;
+    }
+    if (!isKept) this.#lost += amount;
+  }
+
+  /** A run straight into the levels: per level the steps that it still holds. */
   #addOlder(first: number, last: number, each: number): void {
     let kept = last + 1;
     for (const one of this.#levels) {

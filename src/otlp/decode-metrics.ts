@@ -181,15 +181,15 @@ function kindOfField(field: number): number {
 
 /**
  * Gauge, Sum, Histogram, ...: data_points 1, aggregation_temporality 2, is_monotonic 3. The latter two may stand
- * behind the points.
+ * behind the points, which do not need them.
  */
 function decodeData(staging: Staging, metric: number, limit: number): void {
-  const start = reader.position;
   let temporality = 0;
   let monotonic = 0;
   while (reader.position < limit) {
     const tag = reader.tag(limit);
-    if (tag === 0x10) temporality = reader.varint(limit);
+    if (tag === 0x0a) decodePoint(staging, metric, reader.endOfBytes(limit));
+    else if (tag === 0x10) temporality = reader.varint(limit);
     else if (tag === 0x18) monotonic = reader.varint(limit);
     else {
       if (tag >>> 3 === 1) expectWire(tag & 7, WIRE_BYTES, 'data_points');
@@ -200,12 +200,6 @@ function decodeData(staging: Staging, metric: number, limit: number): void {
   // A value that the enum does not have is as good as none.
   staging.temporality[metric] = temporality > 2 ? 0 : temporality;
   staging.monotonic[metric] = monotonic === 0 ? 0 : 1;
-  reader.position = start;
-  while (reader.position < limit) {
-    const tag = reader.tag(limit);
-    if (tag === 0x0a) decodePoint(staging, metric, reader.endOfBytes(limit));
-    else reader.skip(tag & 7, limit);
-  }
 }
 
 function decodePoint(staging: Staging, metric: number, limit: number): void {

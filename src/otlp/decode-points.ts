@@ -145,7 +145,7 @@ export function decodeHistogramPoint(reader: WireReader, staging: Staging, metri
       case 0x32:
         if (staging.countsLength[point] !== 0) inPieces = true;
         staging.countsFrom[point] = staging.numberCount;
-        staging.countsLength[point] = readPacked(reader, staging, limit, false);
+        staging.countsLength[point] = readCounts(reader, staging, point, limit);
         break;
       case 0x3a:
         if (staging.boundsLength[point] !== 0) inPieces = true;
@@ -182,7 +182,7 @@ function readBounds(reader: WireReader, staging: Staging, point: number, limit: 
   } else {
     reader.position = start;
     lastBounds.from = staging.numberCount;
-    readPacked(reader, staging, limit, true);
+    readDoubles(reader, staging, limit);
     lastBounds.bytesFrom = from;
     lastBounds.length = length;
   }
@@ -190,17 +190,40 @@ function readBounds(reader: WireReader, staging: Staging, point: number, limit: 
   staging.boundsLength[point] = length / 8;
 }
 
-/** A packed field of 64-bit numbers into the pool; returns how many there are. */
-function readPacked(reader: WireReader, staging: Staging, limit: number, isDouble: boolean): number {
+/** The range of a packed field of 64-bit numbers, from the reader's position on. */
+function endOfPacked(reader: WireReader, limit: number): number {
   const end = reader.endOfBytes(limit);
+  if (((end - reader.position) & 7) !== 0) throw malformed('a packed field of 64-bit numbers is cut short');
+  return end;
+}
+
+/** Packed bucket counts into the pool, and their sum; returns how many there are. */
+function readCounts(reader: WireReader, staging: Staging, point: number, limit: number): number {
+  const end = endOfPacked(reader, limit);
   const from = reader.position;
-  const length = (end - from) / 8;
-  if (!Number.isInteger(length)) throw malformed('a packed field of 64-bit numbers is cut short');
-  const first = staging.addNumbers(length);
+  const length = (end - from) >> 3;
+  let place = staging.addNumbers(length);
   const { numbers } = staging;
-  if (isDouble)
-    for (let index = 0; index < length; index += 1) numbers[first + index] = reader.doubleAt(from + index * 8);
-  else for (let index = 0; index < length; index += 1) numbers[first + index] = reader.unsignedAt(from + index * 8);
+  const { view } = reader;
+  let sum = 0;
+  for (let at = from; at < end; at += 8) {
+    const count = view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true);
+    numbers[place] = count;
+    sum += count;
+    place += 1;
+  }
+  staging.countsSum[point] = sum;
+  reader.position = end;
+  return length;
+}
+
+/** Packed bounds into the pool; returns how many there are. */
+function readDoubles(reader: WireReader, staging: Staging, limit: number): number {
+  const end = endOfPacked(reader, limit);
+  const from = reader.position;
+  const length = (end - from) >> 3;
+  const first = staging.addNumbers(length);
+  for (let index = 0; index < length; index += 1) staging.numbers[first + index] = reader.doubleAt(from + index * 8);
   reader.position = end;
   return length;
 }
@@ -213,8 +236,10 @@ function gatherPieces(reader: WireReader, staging: Staging, point: number, start
     while (reader.position < limit) {
       const tag = reader.tag(limit);
       if (tag >>> 3 !== field) reader.skip(tag & 7, limit);
-      else if ((tag & 7) === WIRE_BYTES) readPacked(reader, staging, limit, field === 7);
-      else {
+      else if ((tag & 7) === WIRE_BYTES) {
+        if (field === 7) readDoubles(reader, staging, limit);
+        else readCounts(reader, staging, point, limit);
+      } else {
         const at = reader.fixed64(limit);
         const place = staging.addNumbers(1);
         staging.numbers[place] = field === 7 ? reader.doubleAt(at) : reader.unsignedAt(at);
@@ -224,6 +249,9 @@ function gatherPieces(reader: WireReader, staging: Staging, point: number, start
     if (field === 6) {
       staging.countsFrom[point] = from;
       staging.countsLength[point] = length;
+      let sum = 0;
+      for (let place = from; place < from + length; place += 1) sum += staging.numbers[place] as number;
+      staging.countsSum[point] = sum;
     } else {
       staging.boundsFrom[point] = from;
       staging.boundsLength[point] = length;

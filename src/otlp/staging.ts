@@ -99,6 +99,8 @@ export class Staging {
   /** Explicit buckets in `numbers`. */
   countsFrom = new Int32Array(256);
   countsLength = new Int32Array(256);
+  /** Sum of the explicit bucket counts. */
+  countsSum = new Float64Array(256);
   boundsFrom = new Int32Array(256);
   boundsLength = new Int32Array(256);
   /** Exponential buckets: positive counts use countsFrom/countsLength, negative ones boundsFrom/boundsLength. */
@@ -195,6 +197,7 @@ export class Staging {
     this.sum = grown(this.sum, size);
     this.countsFrom = grown(this.countsFrom, size);
     this.countsLength = grown(this.countsLength, size);
+    this.countsSum = grown(this.countsSum, size);
     this.boundsFrom = grown(this.boundsFrom, size);
     this.boundsLength = grown(this.boundsLength, size);
     this.scale = grown(this.scale, size);

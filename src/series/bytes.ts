@@ -1,3 +1,5 @@
+import { roomier } from './columns.ts';
+
 /** Reading ranges of bytes four at a time, and a store that ranges are kept in. */
 
 /** A hash of a range as an int32. `seed` chains ranges. */
@@ -39,7 +41,7 @@ export class ByteArena {
     const at = this.length;
     const end = at + to - from;
     if (end > this.bytes.length) {
-      const larger = new Uint8Array(Math.max(end, Math.ceil(this.bytes.length * 1.5)));
+      const larger = new Uint8Array(Math.max(end, roomier(this.bytes.length)));
       larger.set(this.bytes.subarray(0, at));
       this.#use(larger);
     }

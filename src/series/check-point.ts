@@ -51,8 +51,6 @@ export const hasLongName = ({ nameFrom, nameTo, unitFrom, unitTo }: Staging, met
   (unitTo[metric] as number) - (unitFrom[metric] as number) > NAME_BYTES_MAX;
 
 function checkExplicit(staging: Staging, point: number): Refusal | null {
-  const { numbers } = staging;
-  const countsFrom = staging.countsFrom[point] as number;
   const countsLength = staging.countsLength[point] as number;
   const boundsFrom = staging.boundsFrom[point] as number;
   const boundsLength = staging.boundsLength[point] as number;
@@ -64,9 +62,7 @@ function checkExplicit(staging: Staging, point: number): Refusal | null {
   if (boundsFrom !== staging.orderedBounds && !isOrdered(staging, boundsFrom, boundsLength)) {
     return REJECTED.boundsNotIncreasing;
   }
-  let sum = 0;
-  for (let index = 0; index < countsLength; index += 1) sum += numbers[countsFrom + index] as number;
-  return sum === count ? null : REJECTED.countMismatch;
+  return staging.countsSum[point] === count ? null : REJECTED.countMismatch;
 }
 
 /** Strictly increasing and without +Inf. What was found so is remembered, since points share their bounds. */

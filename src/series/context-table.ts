@@ -39,7 +39,10 @@ export interface ContextsState {
     readonly peer: string;
     readonly identityHeader: string | null;
   }[];
-  readonly resources: readonly Pick<ResourceState, 'key' | 'flushFrom' | 'newest' | 'prior'>[];
+  readonly resources: readonly Pick<
+    ResourceState,
+    'key' | 'flushFrom' | 'newest' | 'prior' | 'first' | 'startsAtFlush'
+  >[];
 }
 
 /** Scopes of receivers that scrape (their Go module paths and the names that they replace). */
@@ -103,11 +106,8 @@ export class ContextTable {
           ...(this.#senders[row] as Sender),
         };
       }),
-      resources: [...this.#resources.values()].map(({ key, flushFrom, newest, prior }) => ({
-        key,
-        flushFrom,
-        newest,
-        prior,
+      resources: [...this.#resources.values()].map(({ key, flushFrom, newest, prior, first, startsAtFlush }) => ({
+        ...{ key, flushFrom, newest, prior, first, startsAtFlush },
       })),
     };
   }

@@ -1,3 +1,5 @@
+import { withRoom } from './columns.ts';
+
 /**
  * From 32-bit hashes to row numbers: open addressing with linear probing, at most half full. Rows are numbered from 0
  * and never removed; whoever asks compares the rows that have the hash.
@@ -11,9 +13,7 @@ export class HashIndex {
   /** Adds row `row`, which must be the next one. */
   add(row: number, hash: number): void {
     if (row >= this.#hashes.length) {
-      const larger = new Int32Array(this.#hashes.length * 2);
-      larger.set(this.#hashes);
-      this.#hashes = larger;
+      this.#hashes = withRoom(this.#hashes, row + 1);
     }
     this.#hashes[row] = hash;
     this.#count += 1;

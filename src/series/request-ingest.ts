@@ -12,9 +12,11 @@ import { applyAs, applyGauge, applySum, placed } from './apply-number.ts';
 import { UnreadableAttributes } from './attribute-reader.ts';
 import type { BalancerListener } from './binding.ts';
 import { checkPoint, hasLongName, KEPT_MS } from './check-point.ts';
+import { withRoom } from './columns.ts';
 import { type Context, senderKeyOf } from './context-table.ts';
 import type { Sender } from './identity.ts';
 import { NOTED, type PointResult, REJECTED, type RejectedReason } from './reasons.ts';
+import { ResourceState } from './resource-state.ts';
 import type { SeriesTable } from './series-table.ts';
 import type { Tally } from './tally.ts';
 import { AHEAD_MS_MAX, type PointInHand, repairStart } from './temporality.ts';
@@ -45,6 +47,7 @@ export class RequestIngest {
     receivedAt: 0.5,
     shiftMs: 0.5,
     isDelta: false,
+    resource: new ResourceState(''),
   };
 
   /** `maxSeries` also bounds what is remembered of contexts and metrics. */
@@ -125,7 +128,7 @@ export class RequestIngest {
       const row = this.#findRow(staging, point, oldestMs);
       this.#rows[point] = row;
       if (row < 0) continue;
-      if (row >= this.#seenIn.length) this.#growSeen(row + 1);
+      if (row >= this.#seenIn.length) this.#seenIn = withRoom(this.#seenIn, row + 1);
       if (this.#seenIn[row] === this.#request) isRepeating = true;
       this.#seenIn[row] = this.#request;
     }
@@ -153,12 +156,6 @@ export class RequestIngest {
     return -1;
   }
 
-  #growSeen(rows: number): void {
-    const larger = new Uint32Array(rows * 2);
-    larger.set(this.#seenIn);
-    this.#seenIn = larger;
-  }
-
   /** 1 when the point was accepted. */
   #applyPoint(staging: Staging, point: number, source: Source): 0 | 1 {
     const row = this.#rows[point] as number;
@@ -173,6 +170,8 @@ export class RequestIngest {
     hand.isDelta = staging.temporality[metric] === TEMPORALITY_DELTA;
     const aheadMs = hand.timeMs - source.receivedAt;
     hand.shiftMs = aheadMs > AHEAD_MS_MAX ? aheadMs : 0;
+    const context = this.#contexts[staging.metricContext[metric] as number] as Context;
+    hand.resource = context.state;
     repairStart(hand);
     const result = this.#applyKind(staging, point, row, metric);
     if (result !== 'accepted') {
@@ -180,7 +179,6 @@ export class RequestIngest {
       return 0;
     }
     if (hand.shiftMs > 0) this.#tally.note(NOTED.future);
-    const context = this.#contexts[staging.metricContext[metric] as number] as Context;
     context.state.observe(hand.timeMs);
     const at = placed(hand.timeMs, hand);
     if (at > context.newestAt) context.newestAt = at;

@@ -12,6 +12,11 @@ export class ResourceState {
   flushFrom = Number.NEGATIVE_INFINITY;
   newest = Number.NEGATIVE_INFINITY;
   prior = Number.NEGATIVE_INFINITY;
+  /** Oldest point of all. */
+  first = Number.POSITIVE_INFINITY;
+  /** Its cumulative points give the flush before as their start, not when their process began (some Envoys). */
+  startsAtFlush = false;
+  #heardStart: 'flush' | 'process' | null = null;
   #request = -1;
   #oldestHeard = Number.POSITIVE_INFINITY;
   #newestHeard = Number.NEGATIVE_INFINITY;
@@ -24,6 +29,7 @@ export class ResourceState {
   begin(request: number): void {
     if (this.#request === request) return;
     this.#request = request;
+    this.#heardStart = null;
     this.#oldestHeard = Number.POSITIVE_INFINITY;
     this.#newestHeard = Number.NEGATIVE_INFINITY;
   }
@@ -34,10 +40,17 @@ export class ResourceState {
     if (at > this.#newestHeard) this.#newestHeard = at;
   }
 
+  /** What a point's start has been found to be. */
+  observeStart(start: 'flush' | 'process'): void {
+    if (this.#heardStart !== 'flush') this.#heardStart = start;
+  }
+
   /** Ends the request: what was observed in it is what later ones look back to. */
   finish(): void {
     const [oldest, newest] = [this.#oldestHeard, this.#newestHeard];
     if (newest === Number.NEGATIVE_INFINITY) return;
+    if (this.#heardStart !== null) this.startsAtFlush = this.#heardStart === 'flush';
+    if (oldest < this.first) this.first = oldest;
     if (oldest - this.flushFrom >= FLUSH_MS) {
       this.prior = newest - oldest >= FLUSH_MS ? oldest : this.newest;
       this.flushFrom = oldest;
@@ -52,9 +65,13 @@ export class ResourceState {
     }
   }
 
-  /** The resource's point before one at `at`, as of before this request; -Infinity when there was none. */
+  /**
+   * The resource's point before one at `at`, as of before this request; -Infinity when there was none. Of what lies
+   * behind the last two flushes only the oldest point is known: there it is one flush earlier.
+   */
   previous(at: number): number {
     if (at - this.flushFrom >= FLUSH_MS && this.newest < at) return this.newest;
-    return this.prior < at ? this.prior : Number.NEGATIVE_INFINITY;
+    if (this.prior < at) return this.prior;
+    return this.first < at ? Math.max(this.first, at - (this.flushFrom - this.prior)) : Number.NEGATIVE_INFINITY;
   }
 }

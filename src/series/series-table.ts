@@ -1,6 +1,7 @@
 import { KIND_EXPONENTIAL_HISTOGRAM, KIND_GAUGE, KIND_HISTOGRAM, KIND_SUM, type Staging } from '../otlp/staging.ts';
 import { decodeAttributes } from './attribute-reader.ts';
-import type { Binder, PointKind, Reads, SeriesBinding, SeriesDescription, Temporality } from './binding.ts';
+import type { Binder, PointKind, SeriesBinding, SeriesDescription, Temporality } from './binding.ts';
+import { BindingPool } from './binding-pool.ts';
 import { BoundsTable } from './bounds-table.ts';
 import { type HashRange, hashText } from './bytes.ts';
 import { withRoom } from './columns.ts';
@@ -17,21 +18,6 @@ export interface IdentitiesState {
   /** Hash of each series' metric and canonical attributes. */
   readonly hash: Int32Array;
 }
-
-/** A binding that feeds nothing is shared: most series of a balancer feed no SLO. */
-const FEEDS_NOTHING: SeriesBinding = { understood: false, counters: [], atOrBelow: [], histograms: [], gauges: [] };
-/** How its values are read stays with it: what is remembered of it must fit when it feeds something again. */
-const READ_FOR_NOTHING: Readonly<Record<Reads, SeriesBinding>> = {
-  total: { ...FEEDS_NOTHING, reads: 'total' },
-  growth: { ...FEEDS_NOTHING, reads: 'growth' },
-  level: { ...FEEDS_NOTHING, reads: 'level' },
-};
-
-const compact = (binding: SeriesBinding): SeriesBinding => {
-  const { counters, atOrBelow, histograms, gauges, sums, reads } = binding;
-  if (counters.length + atOrBelow.length + histograms.length + gauges.length > 0 || sums !== undefined) return binding;
-  return reads === undefined ? FEEDS_NOTHING : READ_FOR_NOTHING[reads];
-};
 
 /** Set by SDKs on the one series that takes what goes over their limit of series; its other attributes are lost. */
 const OVERFLOW_ATTRIBUTE = 'otel.metric.overflow';
@@ -55,6 +41,7 @@ export class SeriesTable {
   overflowSeries = 0;
   readonly #maxSeries: number;
   #binder: Binder;
+  #pool = new BindingPool();
   /** First layout of each series. */
   #layout = new Int32Array(64);
   /** Series by metric and canonical attributes. */
@@ -99,7 +86,9 @@ export class SeriesTable {
 
   rebind(binder: Binder): void {
     this.#binder = binder;
-    for (let row = 0; row < this.size; row += 1) this.bindings[row] = compact(binder.bind(this.describe(row)));
+    this.#pool = new BindingPool();
+    for (let row = 0; row < this.size; row += 1)
+      this.bindings[row] = this.#pool.shared(binder.bind(this.describe(row)));
   }
 
   snapshot(): IdentitiesState {
@@ -111,7 +100,7 @@ export class SeriesTable {
     this.#layout = firstLayout.slice();
     for (let row = 0; row < firstLayout.length; row += 1) {
       this.#canonical.add(row, hash[row] as number);
-      this.bindings.push(compact(this.#binder.bind(this.describe(row))));
+      this.bindings.push(this.#pool.shared(this.#binder.bind(this.describe(row))));
     }
   }
 
@@ -130,7 +119,7 @@ export class SeriesTable {
       return row;
     }
     if (this.isFull) return -1;
-    const binding = compact(this.#binder.bind(description));
+    const binding = this.#pool.shared(this.#binder.bind(description));
     const row = this.state.add();
     this.#layout = withRoom(this.#layout, row + 1);
     this.#layout[row] = this.layouts.add(staging, point, metric, row);

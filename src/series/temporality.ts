@@ -1,5 +1,6 @@
 import type { Context } from './context-table.ts';
 import { NOTED, type NotedReason, PASSED, type PassedReason, REJECTED, type RejectedReason } from './reasons.ts';
+import type { ResourceState } from './resource-state.ts';
 import type { SeriesState } from './series-state.ts';
 
 const FIVE_YEARS_MS = 5 * 365 * 86_400_000;
@@ -27,6 +28,8 @@ export interface PointInHand {
   /** How far its interval is moved back, because it lies ahead of our clock. */
   shiftMs: number;
   isDelta: boolean;
+  /** Whose it is. */
+  resource: ResourceState;
 }
 
 /**
@@ -112,7 +115,9 @@ export function cumulativeInterval(
   const startMs = point.startMs;
   const lastStartMs = state.startMs[row] as number;
   const hasNewStart = startMs > 0 && (lastStartMs !== startMs || state.startSubNs[row] !== point.startSubNs);
-  if (hasNewStart && judgeStart(state, row, point, change, into)) return;
+  if (hasNewStart) {
+    if (judgeStart(state, row, point, change, into)) return;
+  } else if (point.resource.startsAtFlush && startMs > 0) point.resource.observeStart('process');
   if (change === 'grown') set(into, 'difference', lastMs, null);
   else if (change === 'fallen') set(into, 'whole', lastMs, NOTED.reset);
   else set(into, 'baseline', point.timeMs, NOTED.reset);
@@ -130,11 +135,14 @@ function judgeStart(state: SeriesState, row: number, point: PointInHand, change:
     return true;
   }
   if (sinceLast > 0) {
+    // Where starts are flushes, this one tells that a request was lost.
+    if (point.resource.startsAtFlush && change === 'grown') return false;
     set(into, 'whole', startMs, NOTED.reset);
     return true;
   }
   if (lastStartMs === 0) return false;
   // Equal digits below the millisecond are no coincidence: such a sender gives its last flush as start (Envoy 1.36).
+  if (sinceLast === 0 && startSubNs !== 0) point.resource.observeStart('flush');
   if (sinceLast === 0 && (startSubNs !== 0 || change === 'other')) return false;
   if (sinceLast === 0) {
     set(into, 'whole', lastMs, NOTED.reset);

@@ -250,3 +250,16 @@ test('rings cost little until they are used, and give memory back when all has a
   ring.add(12 * DAY, 12 * DAY, 2);
   assert.equal(ring.range(11 * DAY, 12 * DAY), 2);
 });
+
+test('an amount that reaches into the next step makes it the newest only if something of it falls there', () => {
+  const ring = new StepRing(SLO_LEVELS);
+  ring.add(0, 10_000, 5);
+  ring.add(9000, 10_100, 1);
+  assert.equal(ring.newestAt, 10_000);
+  assert.equal(ring.range(0, 10_000), 6);
+  ring.add(9000, 10_100, 11);
+  assert.equal(ring.newestAt, 20_000);
+  assert.deepEqual([ring.range(0, 10_000), ring.range(10_000, 20_000)], [16, 1]);
+  ring.add(9900, 20_100, -204);
+  assert.deepEqual([ring.range(0, 10_000), ring.range(10_000, 20_000), ring.range(20_000, 30_000)], [14, -199, -2]);
+});

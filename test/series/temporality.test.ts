@@ -102,6 +102,43 @@ describe('start times of cumulative series', () => {
     assert.deepEqual(amounts(recording.counted), [100, 30, 30, 7]);
   });
 
+  test('where starts are flushes, a lost request is a gap, not a restart, also of a series seen but once', () => {
+    let recording = createRecording();
+    const point = (name: string, time: number, start: number, value: number): MetricPayload => ({
+      name,
+      sum: {
+        aggregationTemporality: 2,
+        isMonotonic: true,
+        dataPoints: [
+          { timeUnixNano: nanos(at(time)) + 457n, startTimeUnixNano: nanos(at(start)) + 457n, asInt: value },
+        ],
+      },
+    });
+    recording.send(requestOf([point('m', 10, 0, 1000)]), at(10));
+    recording.send(requestOf([point('m', 20, 10, 1010), point('n', 20, 10, 5)]), at(20));
+    const { ingest } = recording;
+    recording = createRecording();
+    recording.ingest.restore(structuredClone(ingest.snapshot()));
+    // What was flushed at 30 never came.
+    recording.send(requestOf([point('m', 40, 30, 1030), point('n', 40, 30, 9)]), at(40));
+    recording.send(requestOf([point('m', 60, 50, 7), point('n', 60, 50, 9)]), at(60));
+    assert.deepEqual(intervals(recording), [
+      [20, 40, 20],
+      [20, 40, 4],
+      [50, 60, 7],
+      [40, 60, 0],
+    ]);
+    // From here on its starts are those of the process.
+    for (const [time, start, value] of [
+      [70, 65, 1],
+      [80, 65, 2],
+      [90, 85, 4],
+    ] as const) {
+      recording.send(requestOf([point('m', time, start, value)]), at(time));
+    }
+    assert.deepEqual(amounts(recording.counted).slice(4), [1, 1, 4]);
+  });
+
   test('two senders under one name are not mixed: the younger one counts, the older is refused and told', () => {
     const recording = createRecording();
     const send = (time: number, value: number, start: number): number =>
@@ -128,6 +165,23 @@ describe('first points', () => {
     assert.equal(count(recording, 'baseline'), 2);
     recording.send(requestOf([cumulative('c', at(10), 3, at(-50_000))]), at(10));
     assert.deepEqual(intervals(recording), [[0.004, 10, 3]]);
+  });
+
+  test('a new series in a part of a flush that comes behind two later ones is growth', () => {
+    let recording = createRecording();
+    const send = (name: string, time: number, value: number) =>
+      recording.send(requestOf([cumulative(name, at(time), value, null)]), at(time));
+    for (const time of [10, 20, 30, 40, 50]) send('m', time, time);
+    const { ingest } = recording;
+    recording = createRecording();
+    recording.ingest.restore(structuredClone(ingest.snapshot()));
+    recording.send(requestOf([cumulative('n', at(30), 6, null)]), at(51));
+    recording.send(requestOf([cumulative('o', at(12), 7, null)]), at(51));
+    recording.send(requestOf([cumulative('p', at(10), 8, null)]), at(51));
+    assert.deepEqual(intervals(recording), [
+      [20, 30, 6],
+      [10, 12, 7],
+    ]);
   });
 
   test('a start 10 min before the first point counts, one 10 min and 1 ms before does not', () => {
