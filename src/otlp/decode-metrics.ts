@@ -13,6 +13,7 @@ import {
   KIND_SUM,
   KIND_SUMMARY,
   type Staging,
+  StagingFull,
 } from './staging.ts';
 import { expectWire, malformed, WIRE_BYTES, WIRE_VARINT, WireReader } from './wire.ts';
 
@@ -26,13 +27,15 @@ const METADATA = 0x62;
 /**
  * Decodes an ExportMetricsServiceRequest (opentelemetry/proto/collector/metrics/v1) into columns. Fields may come in
  * any order; unknown ones are passed; the last of a singular scalar wins. Throws OTLP_MALFORMED and leaves nothing
- * usable behind when the bytes are no such message.
+ * usable behind when the bytes are no such message, and StagingFull where the staging is too small for it or the
+ * message has to be normalised and is longer than `normalizeBytesMax`.
  */
-export function decodeMetrics(bytes: Uint8Array, staging: Staging): void {
+export function decodeMetrics(bytes: Uint8Array, staging: Staging, normalizeBytesMax = Number.POSITIVE_INFINITY): void {
   try {
     decodeRequest(bytes, staging);
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
+    if (bytes.length > normalizeBytesMax) throw new StagingFull();
     decodeRequest(normalizeMetrics(bytes), staging);
   }
 }
