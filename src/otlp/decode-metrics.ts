@@ -190,13 +190,16 @@ function decodeData(staging: Staging, metric: number, limit: number): void {
   const start = reader.position;
   let temporality = 0;
   let monotonic = 0;
+  const kind = staging.metricKind[metric];
+  // To a gauge and a summary these fields are unknown.
+  const hasTemporality = kind !== KIND_GAUGE && kind !== KIND_SUMMARY;
   while (reader.position < limit) {
     const tag = reader.tag(limit);
-    if (tag === 0x10) temporality = reader.varint(limit);
-    else if (tag === 0x18) monotonic = reader.varint(limit);
+    if (tag === 0x10 && hasTemporality) temporality = reader.varint(limit);
+    else if (tag === 0x18 && kind === KIND_SUM) monotonic = reader.varint(limit);
     else {
       if (tag >>> 3 === 1) expectWire(tag & 7, WIRE_BYTES, 'data_points');
-      if (tag >>> 3 === 2) expectWire(tag & 7, WIRE_VARINT, 'aggregation_temporality');
+      if (tag >>> 3 === 2 && hasTemporality) expectWire(tag & 7, WIRE_VARINT, 'aggregation_temporality');
       reader.skip(tag & 7, limit);
     }
   }
