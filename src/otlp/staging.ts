@@ -54,6 +54,8 @@ export interface StagingLimits {
 export class Staging {
   readonly #rowsMax: number;
   readonly #numbersMax: number;
+  /** Scopes and metrics of the request so far, whether they hold points or not. */
+  #messages = 0;
   /** The request's bytes (inflated protobuf, fields in canonical nesting). */
   bytes: Uint8Array = new Uint8Array(0);
   /** The same bytes, for reads of more than one byte. */
@@ -137,6 +139,7 @@ export class Staging {
 
   reset(bytes: Uint8Array): void {
     this.order = null;
+    this.#messages = 0;
     this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.contextCount = 0;
@@ -149,6 +152,7 @@ export class Staging {
 
   /** Appends a context and returns its index; the caller fills its columns. */
   addContext(): number {
+    this.#countMessage();
     const index = this.contextCount++;
     if (index >= this.resourceFrom.length) {
       const size = this.#boundedRows(index + 1, 'scopes');
@@ -163,6 +167,7 @@ export class Staging {
   }
 
   addMetric(): number {
+    this.#countMessage();
     const index = this.metricCount++;
     if (index >= this.metricContext.length) {
       const size = this.#boundedRows(index + 1, 'metrics');
@@ -190,6 +195,12 @@ export class Staging {
     this.numberCount += length;
     if (this.numberCount > this.numbers.length) this.#growNumbers();
     return from;
+  }
+
+  /** Scopes and metrics without points leave no row, but reading them takes its time. */
+  #countMessage(): void {
+    this.#messages += 1;
+    if (this.#messages > this.#rowsMax && this.#rowsMax < ROWS_MAX) throw new StagingFull();
   }
 
   #boundedRows(rows: number, what: string): number {

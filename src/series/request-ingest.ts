@@ -113,7 +113,7 @@ export class RequestIngest {
       work += WORK_PER_CONTEXT + bytes;
       let found: Context | RejectedReason;
       try {
-        const mayAdd = contexts.size < this.#maxRows;
+        const mayAdd = contexts.size < this.#maxRows && !contexts.isFull;
         found =
           bytes > CONTEXT_BYTES_MAX
             ? REJECTED.tooLong
