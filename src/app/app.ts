@@ -17,6 +17,7 @@ import { createProductMetrics } from '../telemetry/metrics.ts';
 import { createRuntimeMetrics } from '../telemetry/runtime.ts';
 import { registerPages, runbookPage } from '../ui/register.ts';
 import { createCommands } from './commands.ts';
+import { createBodyDecoder } from './decode-body.ts';
 import { createEngine } from './engine.ts';
 import { createHealth } from './health.ts';
 import { startHeartbeats } from './heartbeat.ts';
@@ -26,6 +27,7 @@ import { readRunbook } from './runbooks.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTickLoop } from './tick-loop.ts';
 import { type CreateTicker, createTicker } from './ticker.ts';
+import { createTurns } from './turns.ts';
 
 /** Bodies of all requests being read and applied, over both OTLP ports. */
 const INFLIGHT_BYTES_MAX = 256 * 1024 * 1024;
@@ -95,11 +97,16 @@ export async function createApp(options: AppOptions): Promise<App> {
       baseUrl,
       runbook: (name) => readRunbook(config.runbooksDir, name),
     });
-    const ingest = createIngest({ series: engine.series, log, clock });
+    const turns = createTurns();
+    const bodies = createBodyDecoder(turns);
+    onStop.push(() => bodies.close());
+    const ingest = createIngest({ series: engine.series, log, clock, turns, bodies });
     const snapshots = createSnapshots({ directory: directory.snapshotDirectory, engine, ingest, log, logger });
     const recovered = snapshots.recover();
     engine.evaluator.restore(clock.now(), new Set(slos.map(({ id }) => id)));
-    onStop.push(() => snapshots.save());
+    onStop.push(
+      () => new Promise<void>((resolve) => turns.between(() => resolve(new Promise((done) => done(snapshots.save()))))),
+    );
 
     const metrics = createProductMetrics({
       version: options.version,
@@ -141,6 +148,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       evaluator: engine.evaluator,
       snapshots,
       metrics,
+      turns,
       wakeSender: () => sender.wake(),
       createTicker: options.createTicker ?? createTicker,
       onEvaluated: (at) => void heartbeats?.evaluated(at),
@@ -207,8 +215,10 @@ export async function createApp(options: AppOptions): Promise<App> {
       httpAddress,
       recovered,
       replaceRules(rules) {
-        slos = rules.slos;
-        engine.replaceSlos(rules);
+        turns.between(() => {
+          slos = rules.slos;
+          engine.replaceSlos(rules);
+        });
       },
       stop,
     };

@@ -5,8 +5,10 @@ import type { MetricsConsumer, MetricsOutcome, MetricsRequest } from '../otlp/co
 import { decodeJsonMetrics } from '../otlp/decode-json.ts';
 import { decodeMetrics } from '../otlp/decode-metrics.ts';
 import { Staging } from '../otlp/staging.ts';
-import type { ApplyOutcome, SeriesIngest } from '../series/ingest.ts';
+import type { SeriesIngest } from '../series/ingest.ts';
 import type { IngestLog, IngestRecord, LogPosition } from '../store/ingest-log.ts';
+import type { BodyDecoder, DecodedBody } from './decode-body.ts';
+import type { Turns } from './turns.ts';
 
 export interface Ingest extends MetricsConsumer {
   /**
@@ -20,33 +22,41 @@ export interface Ingest extends MetricsConsumer {
 
 /**
  * Decode to staging, append to the log, wait for the disk, apply, answer (design section 12). A request that cannot be
- * decoded leaves no trace; one whose record cannot be written is refused as retryable and is not applied.
+ * decoded leaves no trace; one whose record cannot be written is refused as retryable and is not applied. Requests are
+ * applied one after the other in the order of the log. No body holds the event loop for long: see decode-body.ts and
+ * turns.ts.
  */
-export function createIngest(deps: { series: SeriesIngest; log: IngestLog; clock: Clock }): Ingest {
-  const idle: Staging[] = [];
+export function createIngest(deps: {
+  series: SeriesIngest;
+  log: IngestLog;
+  clock: Clock;
+  turns: Turns;
+  bodies: BodyDecoder;
+}): Ingest {
+  const { turns, bodies } = deps;
   let applied: LogPosition = deps.log.end();
 
-  const apply = (staging: Staging, record: Omit<IngestRecord, 'body'>): ApplyOutcome =>
-    deps.series.apply(staging, {
-      receivedAt: record.receivedAt,
-      peer: record.peer,
-      identityHeader: record.identityHeader,
-    });
+  function* applying(staging: Staging, record: Omit<IngestRecord, 'body'>, position: LogPosition | null) {
+    const outcome = yield* deps.series.applyInSteps(staging, record);
+    if (position !== null) applied = position;
+    return outcome;
+  }
 
   const consume = async (request: MetricsRequest): Promise<MetricsOutcome> => {
-    const staging = idle.pop() ?? new Staging();
+    let body: DecodedBody | undefined;
     try {
-      decodeMetrics(request.encoding === 'json' ? decodeJsonMetrics(request.body) : request.body, staging);
+      body = await bodies.decode(request);
+      const { staging } = body;
       const { transport, encoding, compression, peer, identityHeader } = request;
       const record = { receivedAt: deps.clock.now(), transport, encoding, compression, peer, identityHeader };
       // An empty request has nothing to keep.
-      if (staging.pointCount > 0) applied = await deps.log.append({ ...record, body: request.received });
-      const outcome = apply(staging, record);
+      const position = staging.pointCount > 0 ? await deps.log.append({ ...record, body: request.received }) : null;
+      const outcome = await turns.run(applying(staging, record, position));
       return { kind: 'accepted', points: outcome.points, rejectedPoints: outcome.rejected, message: outcome.message };
     } catch (error) {
       return { kind: 'refused', refusal: refusalOf(error) };
     } finally {
-      idle.push(staging);
+      body?.release();
     }
   };
 
@@ -57,7 +67,7 @@ export function createIngest(deps: { series: SeriesIngest; log: IngestLog; clock
     for (const { record, position } of deps.log.read(from)) {
       const inflated = record.compression === 'gzip' ? gunzipSync(record.body) : record.body;
       decodeMetrics(record.encoding === 'json' ? decodeJsonMetrics(inflated) : inflated, staging);
-      points += apply(staging, record).points;
+      points += deps.series.apply(staging, record).points;
       records += 1;
       applied = position;
     }

@@ -4,6 +4,7 @@ import type { EpochMs } from '../base/units.ts';
 import type { Evaluator, Outcome } from './evaluate.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { CreateTicker } from './ticker.ts';
+import type { Turns } from './turns.ts';
 
 export interface TickLoop {
   start(): void;
@@ -25,6 +26,8 @@ export function createTickLoop(deps: {
   snapshots: Snapshots;
   metrics: TickMetrics;
   wakeSender: () => void;
+  /** Ticks run between two requests: none sees half of one. */
+  turns: Turns;
   createTicker: CreateTicker;
   /** Called after each evaluation that was committed, with its time. */
   onEvaluated: (at: EpochMs) => void;
@@ -47,7 +50,7 @@ export function createTickLoop(deps: {
     deps.metrics.tick(now, (performance.now() - started) / 1000, failed);
   };
 
-  const ticker = deps.createTicker(deps.clock, tick);
+  const ticker = deps.createTicker(deps.clock, (now) => deps.turns.between(() => tick(now)));
   return {
     start() {
       last = deps.clock.now();

@@ -5,7 +5,7 @@ import { OVERLOADED, tooLarge } from './metrics-receiver.ts';
 
 /** Up to these sizes inflating inline takes a few milliseconds and beats the thread pool; beyond, it would block. */
 const SYNC_WIRE_BYTES = 256 * 1024;
-const SYNC_INFLATED_BYTES = 4 * 1024 * 1024;
+const SYNC_INFLATED_BYTES = 1024 * 1024;
 const STREAM_CHUNK_BYTES = 256 * 1024;
 
 export type InflateResult =
@@ -53,25 +53,36 @@ function inflateInline(
   }
 }
 
+/** In the thread pool. The output is put together as it comes: at its end 64 MiB would take too long to copy. */
 function inflateStreaming(wire: Uint8Array, maxBytes: number, lease: ByteLease): Promise<InflateResult> {
   return new Promise((resolve) => {
     const gunzip = createGunzip({ chunkSize: STREAM_CHUNK_BYTES });
-    const chunks: Buffer[] = [];
+    let output: Buffer = Buffer.allocUnsafeSlow(Math.min(Math.max(declaredSize(wire), STREAM_CHUNK_BYTES), maxBytes));
     let length = 0;
     const stop = (refusal: Refusal): void => {
       gunzip.destroy();
       resolve(refused(refusal));
     };
     gunzip.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > maxBytes) stop(tooLarge('after decompression', maxBytes));
+      const end = length + chunk.length;
+      if (end > maxBytes) stop(tooLarge('after decompression', maxBytes));
       else if (!lease.take(chunk.length)) stop(OVERLOADED);
-      else chunks.push(chunk);
+      else {
+        if (end > output.length) output = grown(output, length, Math.min(maxBytes, Math.max(end, output.length * 2)));
+        output.set(chunk, length);
+        length = end;
+      }
     });
     gunzip.on('error', (error) => resolve(refused(badGzip(error))));
-    gunzip.on('end', () => resolve({ kind: 'inflated', body: Buffer.concat(chunks, length) }));
+    gunzip.on('end', () => resolve({ kind: 'inflated', body: output.subarray(0, length) }));
     gunzip.end(wire);
   });
+}
+
+function grown(buffer: Buffer, length: number, size: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(size);
+  larger.set(buffer.subarray(0, length));
+  return larger;
 }
 
 function codeOf(error: unknown): string {

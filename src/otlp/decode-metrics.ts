@@ -13,6 +13,7 @@ import {
   KIND_SUM,
   KIND_SUMMARY,
   type Staging,
+  StagingFull,
 } from './staging.ts';
 import { expectWire, malformed, WIRE_BYTES, WIRE_VARINT, WireReader } from './wire.ts';
 
@@ -26,13 +27,15 @@ const METADATA = 0x62;
 /**
  * Decodes an ExportMetricsServiceRequest (opentelemetry/proto/collector/metrics/v1) into columns. Fields may come in
  * any order; unknown ones are passed; the last of a singular scalar wins. Throws OTLP_MALFORMED and leaves nothing
- * usable behind when the bytes are no such message.
+ * usable behind when the bytes are no such message, and StagingFull where the staging is too small for it or the
+ * message has to be normalised and is longer than `normalizeBytesMax`.
  */
-export function decodeMetrics(bytes: Uint8Array, staging: Staging): void {
+export function decodeMetrics(bytes: Uint8Array, staging: Staging, normalizeBytesMax = Number.POSITIVE_INFINITY): void {
   try {
     decodeRequest(bytes, staging);
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
+    if (bytes.length > normalizeBytesMax) throw new StagingFull();
     decodeRequest(normalizeMetrics(bytes), staging);
   }
 }
@@ -186,14 +189,17 @@ function kindOfField(field: number): number {
 function decodeData(staging: Staging, metric: number, limit: number): void {
   let temporality = 0;
   let monotonic = 0;
+  const kind = staging.metricKind[metric];
+  // To a gauge and a summary these fields are unknown.
+  const hasTemporality = kind !== KIND_GAUGE && kind !== KIND_SUMMARY;
   while (reader.position < limit) {
     const tag = reader.tag(limit);
     if (tag === 0x0a) decodePoint(staging, metric, reader.endOfBytes(limit));
-    else if (tag === 0x10) temporality = reader.varint(limit);
-    else if (tag === 0x18) monotonic = reader.varint(limit);
+    else if (tag === 0x10 && hasTemporality) temporality = reader.varint(limit);
+    else if (tag === 0x18 && kind === KIND_SUM) monotonic = reader.varint(limit);
     else {
       if (tag >>> 3 === 1) expectWire(tag & 7, WIRE_BYTES, 'data_points');
-      if (tag >>> 3 === 2) expectWire(tag & 7, WIRE_VARINT, 'aggregation_temporality');
+      if (tag >>> 3 === 2 && hasTemporality) expectWire(tag & 7, WIRE_VARINT, 'aggregation_temporality');
       reader.skip(tag & 7, limit);
     }
   }

@@ -41,12 +41,21 @@ function grown<T extends Column>(column: T, length: number): T {
   return larger;
 }
 
-function boundedRows(rows: number, what: string): number {
-  if (rows > ROWS_MAX) throw malformed(`a request may hold ${ROWS_MAX} ${what}`);
-  return rows;
+/** Thrown when a request holds more than a staging that was made small may take; a larger one may take it. */
+export class StagingFull extends Error {}
+
+export interface StagingLimits {
+  /** Scopes, metrics, data points: so many of each. */
+  readonly rowsMax: number;
+  /** Bucket counts and bounds. */
+  readonly numbersMax: number;
 }
 
 export class Staging {
+  readonly #rowsMax: number;
+  readonly #numbersMax: number;
+  /** Scopes and metrics of the request so far, whether they hold points or not. */
+  #messages = 0;
   /** The request's bytes (inflated protobuf, fields in canonical nesting). */
   bytes: Uint8Array = new Uint8Array(0);
   /** The same bytes, for reads of more than one byte. */
@@ -118,7 +127,21 @@ export class Staging {
   /** Place of the bounds last found to be in order, which many points may share; -1 = none in this request. */
   orderedBounds = -1;
 
+  /**
+   * The points in the order of their times, where that is not the order in which they stand. Only in a staging that
+   * was filled away from the event loop, where sorting blocks nobody.
+   */
+  order: Int32Array | null = null;
+
+  /** Without limits it takes whatever a request may hold. */
+  constructor({ rowsMax, numbersMax }: StagingLimits = { rowsMax: ROWS_MAX, numbersMax: NUMBERS_MAX }) {
+    this.#rowsMax = rowsMax;
+    this.#numbersMax = numbersMax;
+  }
+
   reset(bytes: Uint8Array): void {
+    this.order = null;
+    this.#messages = 0;
     this.bytes = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.contextCount = 0;
@@ -131,9 +154,10 @@ export class Staging {
 
   /** Appends a context and returns its index; the caller fills its columns. */
   addContext(): number {
+    this.#countMessage();
     const index = this.contextCount++;
     if (index >= this.resourceFrom.length) {
-      const size = boundedRows(index + 1, 'scopes');
+      const size = this.#boundedRows(index + 1, 'scopes');
       this.resourceFrom = grown(this.resourceFrom, size);
       this.resourceTo = grown(this.resourceTo, size);
       this.scopeFrom = grown(this.scopeFrom, size);
@@ -145,9 +169,10 @@ export class Staging {
   }
 
   addMetric(): number {
+    this.#countMessage();
     const index = this.metricCount++;
     if (index >= this.metricContext.length) {
-      const size = boundedRows(index + 1, 'metrics');
+      const size = this.#boundedRows(index + 1, 'metrics');
       this.metricContext = grown(this.metricContext, size);
       this.nameFrom = grown(this.nameFrom, size);
       this.nameTo = grown(this.nameTo, size);
@@ -162,7 +187,7 @@ export class Staging {
 
   addPoint(): number {
     const index = this.pointCount++;
-    if (index >= this.pointMetric.length) this.#growPoints(boundedRows(index + 1, 'data points'));
+    if (index >= this.pointMetric.length) this.#growPoints(this.#boundedRows(index + 1, 'data points'));
     return index;
   }
 
@@ -174,8 +199,21 @@ export class Staging {
     return from;
   }
 
+  /** Scopes and metrics without points leave no row, but reading them takes its time. */
+  #countMessage(): void {
+    this.#messages += 1;
+    if (this.#messages > this.#rowsMax && this.#rowsMax < ROWS_MAX) throw new StagingFull();
+  }
+
+  #boundedRows(rows: number, what: string): number {
+    if (rows > ROWS_MAX) throw malformed(`a request may hold ${ROWS_MAX} ${what}`);
+    if (rows > this.#rowsMax) throw new StagingFull();
+    return rows;
+  }
+
   #growNumbers(): void {
     if (this.numberCount > NUMBERS_MAX) throw malformed(`a request may hold ${NUMBERS_MAX} bucket counts and bounds`);
+    if (this.numberCount > this.#numbersMax) throw new StagingFull();
     this.numbers = grown(this.numbers, this.numberCount);
   }
 
@@ -206,4 +244,14 @@ export class Staging {
     this.positiveOffset = grown(this.positiveOffset, size);
     this.negativeOffset = grown(this.negativeOffset, size);
   }
+}
+
+/** The points of a request in the order of their times, those of one time as they stand; null when they stand so. */
+export function timeOrder({ pointCount, timeMs, timeSubNs }: Staging): Int32Array | null {
+  const compare = (a: number, b: number): number =>
+    (timeMs[a] as number) - (timeMs[b] as number) || (timeSubNs[a] as number) - (timeSubNs[b] as number) || a - b;
+  let point = 1;
+  while (point < pointCount && compare(point - 1, point) < 0) point += 1;
+  if (point >= pointCount) return null;
+  return Int32Array.from({ length: pointCount }, (_, index) => index).sort(compare);
 }

@@ -3,6 +3,8 @@ import type { Attributes, AttributeValue, SeriesDescription } from './binding.ts
 /** Decoding of attributes from their bytes; for the first point of a series, and when all series are bound again. */
 
 const NESTING_MAX = 100;
+/** Field number 2^29 - 1, wire type 7. */
+const TAG_MAX = 2 ** 32 - 1;
 const INT_EXACT_MAX = 2 ** 53;
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -32,6 +34,12 @@ class Cursor {
       scale *= 128;
     }
     throw new UnreadableAttributes('a varint is longer than 10 bytes');
+  }
+
+  tag(limit: number): number {
+    const tag = this.varint(limit);
+    if (tag < 8 || tag > TAG_MAX) throw new UnreadableAttributes('a field number is out of range');
+    return tag;
   }
 
   /** An int64 as decimal text, exact over all 64 bits. */
@@ -121,7 +129,7 @@ export function decodeAttributes(bytes: Uint8Array, from: number, to: number, at
   const cursor = new Cursor(bytes, from);
   const attributes = new Map<string, AttributeValue>();
   while (cursor.at < to) {
-    const tag = cursor.varint(to);
+    const tag = cursor.tag(to);
     if (tag === attributeTag) decodeKeyValue(cursor, cursor.end(to), 0, (key, value) => attributes.set(key, value));
     else cursor.skip(tag % 8, to);
   }
@@ -134,7 +142,7 @@ export function decodeScope(bytes: Uint8Array, from: number, to: number): Series
   let name = '';
   let version = '';
   while (cursor.at < to) {
-    const tag = cursor.varint(to);
+    const tag = cursor.tag(to);
     if (tag === 0x0a) name = cursor.text(to);
     else if (tag === 0x12) version = cursor.text(to);
     else cursor.skip(tag % 8, to);
@@ -142,7 +150,32 @@ export function decodeScope(bytes: Uint8Array, from: number, to: number): Series
   return { name, version, attributes: decodeAttributes(bytes, from, to, 0x1a) };
 }
 
-const EMPTY: AttributeValue = { type: 'empty', text: '' };
+/**
+ * A value while it is read. The last member on the wire wins; pieces of one list are joined, which must not cost more
+ * with each piece.
+ */
+interface Draft {
+  type: AttributeValue['type'];
+  text: string;
+  /** Elements of an array or a list of pairs. */
+  parts: string[];
+}
+
+const newDraft = (): Draft => ({ type: 'empty', text: '', parts: [] });
+
+const set = (draft: Draft, type: AttributeValue['type'], text: string): void => {
+  draft.type = type;
+  draft.text = text;
+  draft.parts = [];
+};
+
+const isList = (type: AttributeValue['type']): boolean => type === 'array' || type === 'kvlist';
+
+/** Lists as JSON text that keeps the types. */
+const finished = ({ type, text, parts }: Draft): AttributeValue => ({
+  type,
+  text: isList(type) ? `[${parts.join(',')}]` : text,
+});
 
 /** KeyValue: key 1, value 2. */
 function decodeKeyValue(
@@ -152,45 +185,41 @@ function decodeKeyValue(
   take: (key: string, value: AttributeValue) => void,
 ): void {
   let key = '';
-  let value = EMPTY;
+  const draft = newDraft();
   while (cursor.at < limit) {
-    const tag = cursor.varint(limit);
+    const tag = cursor.tag(limit);
     if (tag === 0x0a) key = cursor.text(limit);
-    else if (tag === 0x12) value = decodeAnyValue(cursor, cursor.end(limit), depth + 1, value);
+    else if (tag === 0x12) decodeAnyValue(cursor, cursor.end(limit), depth + 1, draft);
     else cursor.skip(tag % 8, limit);
   }
-  take(key, value);
+  take(key, finished(draft));
 }
 
-/**
- * AnyValue: string 1, bool 2, int 3, double 4, array 5, kvlist 6, bytes 7. The last member on the wire wins; pieces of
- * one list are joined. `before` is what an earlier piece of the same value said.
- */
-function decodeAnyValue(cursor: Cursor, limit: number, depth: number, before = EMPTY): AttributeValue {
+/** AnyValue: string 1, bool 2, int 3, double 4, array 5, kvlist 6, bytes 7. A piece of a value, into its draft. */
+function decodeAnyValue(cursor: Cursor, limit: number, depth: number, draft: Draft): void {
   if (depth > NESTING_MAX) throw new UnreadableAttributes(`nested deeper than ${NESTING_MAX} levels`);
-  let value = before;
   while (cursor.at < limit) {
-    const tag = cursor.varint(limit);
+    const tag = cursor.tag(limit);
     switch (tag) {
       case 0x0a:
-        value = { type: 'string', text: cursor.text(limit) };
+        set(draft, 'string', cursor.text(limit));
         break;
       case 0x10:
-        value = { type: 'bool', text: cursor.varint(limit) === 0 ? 'false' : 'true' };
+        set(draft, 'bool', cursor.varint(limit) === 0 ? 'false' : 'true');
         break;
       case 0x18:
-        value = { type: 'int', text: cursor.int64Text(limit) };
+        set(draft, 'int', cursor.int64Text(limit));
         break;
       case 0x21:
-        value = { type: 'double', text: cursor.doubleText(limit) };
+        set(draft, 'double', cursor.doubleText(limit));
         break;
       case 0x2a:
       case 0x32:
-        value = decodeList(cursor, tag, cursor.end(limit), depth, value);
+        decodeList(cursor, tag, cursor.end(limit), depth, draft);
         break;
       case 0x3a: {
         const end = cursor.end(limit);
-        value = { type: 'bytes', text: [...cursor.bytes.subarray(cursor.at, end)].join(' ') };
+        set(draft, 'bytes', cursor.bytes.subarray(cursor.at, end).join(' '));
         cursor.at = end;
         break;
       }
@@ -198,30 +227,29 @@ function decodeAnyValue(cursor: Cursor, limit: number, depth: number, before = E
         cursor.skip(tag % 8, limit);
     }
   }
-  return value;
 }
 
 /**
- * ArrayValue: values 1 (AnyValue). KeyValueList: values 1 (KeyValue). As JSON text that keeps the types; lists inside
- * stand in it as JSON themselves, since text quoted again at every level would double with each.
+ * ArrayValue: values 1 (AnyValue). KeyValueList: values 1 (KeyValue). Lists inside stand in the text as JSON
+ * themselves, since text quoted again at every level would double with each.
  */
-function decodeList(cursor: Cursor, kind: number, end: number, depth: number, before: AttributeValue): AttributeValue {
+function decodeList(cursor: Cursor, kind: number, end: number, depth: number, draft: Draft): void {
   const type = kind === 0x2a ? 'array' : 'kvlist';
-  const parts: string[] = [];
-  if (before.type === type && before.text !== '[]') parts.push(before.text.slice(1, -1));
+  if (draft.type !== type) set(draft, type, '');
+  const { parts } = draft;
   while (cursor.at < end) {
-    const tag = cursor.varint(end);
+    const tag = cursor.tag(end);
     if (tag !== 0x0a) cursor.skip(tag % 8, end);
     else if (kind === 0x2a) {
-      parts.push(`[${typedText(decodeAnyValue(cursor, cursor.end(end), depth + 1))}]`);
+      const element = newDraft();
+      decodeAnyValue(cursor, cursor.end(end), depth + 1, element);
+      parts.push(`[${typedText(finished(element))}]`);
     } else {
       decodeKeyValue(cursor, cursor.end(end), depth, (key, inner) =>
         parts.push(`[${JSON.stringify(key)},${typedText(inner)}]`),
       );
     }
   }
-  return { type, text: `[${parts.join(',')}]` };
 }
 
-const typedText = ({ type, text }: AttributeValue): string =>
-  `"${type}",${type === 'array' || type === 'kvlist' ? text : JSON.stringify(text)}`;
+const typedText = ({ type, text }: AttributeValue): string => `"${type}",${isList(type) ? text : JSON.stringify(text)}`;

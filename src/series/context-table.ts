@@ -48,6 +48,8 @@ export interface ContextsState {
 /** Scopes of receivers that scrape (their Go module paths and the names that they replace). */
 const SCRAPING_SCOPES = /(prometheus|haproxy|nginx(plus)?|apache|iis|traefik|envoy|httpcheck|hostmetrics)receiver/i;
 const RESOURCE_ATTRIBUTES = 0x0a;
+/** What is remembered of contexts as sent, all together: a long resource counts once per scope. */
+const BYTES_MAX = 128 * 1024 * 1024;
 
 /** Finds contexts by their bytes; several layouts of one resource, scope and balancer are one context. */
 export class ContextTable {
@@ -59,7 +61,10 @@ export class ContextTable {
   readonly #byKey = new Map<string, Context>();
   readonly #contexts: Context[] = [];
   readonly #resources = new Map<string, ResourceState>();
+  readonly #resourceIds = new Map<ResourceState, number>();
   #last = -1;
+  /** The resource hashed last, which the scopes of one ResourceMetrics share. */
+  readonly #hashed = { bytes: new Uint8Array(0) as Uint8Array, from: 0, to: 0, sender: '', hash: 0 };
 
   constructor(hash: HashRange) {
     this.#hash = hash;
@@ -68,6 +73,10 @@ export class ContextTable {
   /** Number of raw contexts. */
   get size(): number {
     return this.#raw.length;
+  }
+
+  get isFull(): boolean {
+    return this.#arena.length >= BYTES_MAX;
   }
 
   get(id: number): Context {
@@ -151,8 +160,16 @@ export class ContextTable {
 
   #hashOf(staging: Staging, index: number, sender: string): number {
     const { view, resourceFrom, resourceTo, scopeFrom, scopeTo, schemaFrom, schemaTo } = staging;
-    const seed = this.#hash(hashText(sender), view, resourceFrom[index] as number, resourceTo[index] as number);
-    const hash = this.#hash(seed, view, scopeFrom[index] as number, scopeTo[index] as number);
+    const hashed = this.#hashed;
+    const [from, to] = [resourceFrom[index] as number, resourceTo[index] as number];
+    if (hashed.bytes !== staging.bytes || hashed.from !== from || hashed.to !== to || hashed.sender !== sender) {
+      hashed.hash = this.#hash(hashText(sender), view, from, to);
+      hashed.bytes = staging.bytes;
+      hashed.from = from;
+      hashed.to = to;
+      hashed.sender = sender;
+    }
+    const hash = this.#hash(hashed.hash, view, scopeFrom[index] as number, scopeTo[index] as number);
     return this.#hash(hash, view, schemaFrom[index] as number, schemaTo[index] as number);
   }
 
@@ -184,7 +201,9 @@ export class ContextTable {
   #canonical(resource: Attributes, scope: SeriesDescription['scope'], schema: string, sender: Sender): Context {
     const balancer = balancerOf(resource, sender);
     const resourceKey = JSON.stringify([attributesKey(resource), balancer.own ? '' : balancer.id]);
-    const key = JSON.stringify([resourceKey, scope.name, scope.version, attributesKey(scope.attributes), schema]);
+    const state = this.#resource(resourceKey);
+    const resourceId = this.#resourceIds.get(state);
+    const key = JSON.stringify([resourceId, scope.name, scope.version, attributesKey(scope.attributes), schema]);
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
     const context: Context = {
@@ -192,7 +211,7 @@ export class ContextTable {
       resource,
       scope,
       balancer: balancer.id,
-      state: this.#resource(resourceKey),
+      state,
       isScraped: SCRAPING_SCOPES.test(scope.name),
       newestAt: Number.NEGATIVE_INFINITY,
     };
@@ -204,6 +223,7 @@ export class ContextTable {
   #resource(key: string): ResourceState {
     const state = this.#resources.get(key) ?? new ResourceState(key);
     this.#resources.set(key, state);
+    if (!this.#resourceIds.has(state)) this.#resourceIds.set(state, this.#resourceIds.size);
     return state;
   }
 }

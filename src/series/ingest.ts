@@ -32,6 +32,11 @@ export interface ApplyOutcome {
  */
 export interface SeriesIngest {
   apply(staging: Staging, source: IngestSource): ApplyOutcome;
+  /**
+   * The same in steps of a millisecond or a few. Until the last step nothing else may be called but `counters` and
+   * `seriesCount`.
+   */
+  applyInSteps(staging: Staging, source: IngestSource): Generator<void, ApplyOutcome>;
   /** `points`, `accepted`, and one counter per reason (see reasons.ts). */
   counters(): ReadonlyMap<string, number>;
   seriesCount(): number;
@@ -59,12 +64,19 @@ export function createSeriesIngest(options: IngestOptions): SeriesIngest {
   const table = new SeriesTable({ binder, hash, maxSeries });
   const tally = new Tally();
   const request = new RequestIngest(table, tally, maxSeries);
+  function* applyInSteps(staging: Staging, source: IngestSource): Generator<void, ApplyOutcome> {
+    tally.begin();
+    yield* request.apply(staging, source, options.balancers);
+    return { points: staging.pointCount, rejected: tally.rejected, message: tally.message() };
+  }
   return {
     apply(staging, source) {
-      tally.begin();
-      request.apply(staging, source, options.balancers);
-      return { points: staging.pointCount, rejected: tally.rejected, message: tally.message() };
+      const steps = applyInSteps(staging, source);
+      let step = steps.next();
+      while (step.done !== true) step = steps.next();
+      return step.value;
     },
+    applyInSteps,
     counters: () => tally.totals,
     seriesCount: () => table.size,
     rebind: (next) => table.rebind(next),

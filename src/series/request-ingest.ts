@@ -5,6 +5,7 @@ import {
   KIND_SUM,
   type Staging,
   TEMPORALITY_DELTA,
+  timeOrder,
 } from '../otlp/staging.ts';
 import { applyExponential, checkExponential } from './apply-exponential.ts';
 import { applyHistogram } from './apply-histogram.ts';
@@ -23,6 +24,19 @@ import { AHEAD_MS_MAX, type PointInHand, repairStart } from './temporality.ts';
 
 type Source = Sender & { readonly receivedAt: EpochMs };
 
+/**
+ * Work between two ends of a step, in bytes that are looked at. A new series costs some 20 us whatever its length,
+ * which is what WORK_PER_POINT stands for.
+ */
+const WORK_PER_STEP = 16_384;
+const WORK_PER_POINT = 256;
+const WORK_PER_CONTEXT = 256;
+const METRICS_PER_STEP = 64;
+const POINTS_PER_STEP = 256;
+
+/** Resource, scope and schema URL together: they are kept once per scope of each sender. */
+const CONTEXT_BYTES_MAX = 65_536;
+
 /** The work on one request; its scratch columns are kept from one to the next. */
 export class RequestIngest {
   readonly #table: SeriesTable;
@@ -38,6 +52,9 @@ export class RequestIngest {
   /** Request that last had a point of each series. */
   #seenIn = new Uint32Array(64);
   #request = 0;
+  /** Of the request in hand: a series has more than one point; points accepted so far. */
+  #isRepeating = false;
+  #accepted = 0;
   /** Fractions, so that the fields are doubles from the start. */
   readonly #hand: PointInHand = {
     timeMs: 0.5,
@@ -57,31 +74,53 @@ export class RequestIngest {
     this.#maxRows = 2 * maxSeries;
   }
 
-  apply(staging: Staging, source: Source, balancers: BalancerListener): void {
+  /** Ends at each step after WORK_PER_STEP of work, a millisecond or a few; no other request may come in between. */
+  *apply(staging: Staging, source: Source, balancers: BalancerListener): Generator<void, void> {
     this.#request += 1;
     this.#table.bounds.begin();
-    this.#findContexts(staging, source);
-    this.#findMetrics(staging);
+    this.#contexts.length = 0;
+    const senderKey = senderKeyOf(source);
+    while (this.#contexts.length < staging.contextCount) {
+      this.#findContexts(staging, source, senderKey);
+      yield;
+    }
+    for (let metric = 0; metric < staging.metricCount; ) {
+      metric = this.#findMetrics(staging, metric);
+      yield;
+    }
     const overflowing = this.#table.overflowSeries;
-    const isRepeating = this.#findSeries(staging, source.receivedAt - KEPT_MS);
+    this.#isRepeating = false;
+    if (this.#rows.length < staging.pointCount) this.#rows = new Int32Array(staging.pointCount * 2);
+    for (let point = 0; point < staging.pointCount; ) {
+      point = this.#findSeries(staging, point, source.receivedAt - KEPT_MS);
+      yield;
+    }
     this.#tally.noteOverflow(this.#table.overflowSeries - overflowing);
-    const { pointCount } = staging;
-    let accepted = 0;
-    if (isRepeating) for (const point of inTimeOrder(staging)) accepted += this.#applyPoint(staging, point, source);
-    else for (let point = 0; point < pointCount; point += 1) accepted += this.#applyPoint(staging, point, source);
-    this.#tally.add('points', pointCount);
-    this.#tally.add('accepted', accepted);
-    this.#finish(balancers, source.receivedAt);
+    const order = this.#isRepeating ? (staging.order ?? timeOrder(staging)) : null;
+    this.#accepted = 0;
+    for (let place = 0; place < staging.pointCount; ) {
+      place = this.#applyPoints(staging, order, place, source);
+      yield;
+    }
+    this.#tally.add('points', staging.pointCount);
+    this.#tally.add('accepted', this.#accepted);
+    yield* this.#finish(balancers, source.receivedAt);
   }
 
-  #findContexts(staging: Staging, source: Source): void {
+  #findContexts(staging: Staging, source: Source, sender: string): void {
     const { contexts } = this.#table;
-    const sender = senderKeyOf(source);
-    this.#contexts.length = 0;
-    for (let index = 0; index < staging.contextCount; index += 1) {
+    for (let work = 0; work < WORK_PER_STEP; ) {
+      const index = this.#contexts.length;
+      if (index === staging.contextCount) return;
+      const bytes = contextBytes(staging, index);
+      work += WORK_PER_CONTEXT + bytes;
       let found: Context | RejectedReason;
       try {
-        found = contexts.find(staging, index, source, sender, contexts.size < this.#maxRows) ?? REJECTED.seriesLimit;
+        const mayAdd = contexts.size < this.#maxRows && !contexts.isFull;
+        found =
+          bytes > CONTEXT_BYTES_MAX
+            ? REJECTED.tooLong
+            : (contexts.find(staging, index, source, sender, mayAdd) ?? REJECTED.seriesLimit);
       } catch (error) {
         found = reasonOf(error);
       }
@@ -93,11 +132,13 @@ export class RequestIngest {
     }
   }
 
-  #findMetrics(staging: Staging): void {
+  /** From `first` on, as far as one step goes; the next metric. */
+  #findMetrics(staging: Staging, first: number): number {
     const { metrics } = this.#table;
     const { metricCount, metricContext } = staging;
     if (this.#metricRows.length < metricCount) this.#metricRows = new Int32Array(metricCount * 2);
-    for (let metric = 0; metric < metricCount; metric += 1) {
+    const end = Math.min(metricCount, first + METRICS_PER_STEP);
+    for (let metric = first; metric < end; metric += 1) {
       const context = this.#contexts[metricContext[metric] as number] as Context | RejectedReason;
       let row = -1;
       if (typeof context === 'string') row = this.#refusal(context);
@@ -113,26 +154,38 @@ export class RequestIngest {
       }
       this.#metricRows[metric] = row;
     }
+    return end;
   }
 
   #refusal(reason: RejectedReason): number {
     return -1 - this.#refusals.indexOf(reason);
   }
 
-  /** Finds the series of every good point and counts the others; true when a series has more than one point. */
-  #findSeries(staging: Staging, oldestMs: number): boolean {
-    const { pointCount } = staging;
-    if (this.#rows.length < pointCount) this.#rows = new Int32Array(pointCount * 2);
-    let isRepeating = false;
-    for (let point = 0; point < pointCount; point += 1) {
+  /** Finds the series of good points and counts the others, from `first` on as far as one step goes. */
+  #findSeries(staging: Staging, first: number, oldestMs: number): number {
+    const { pointCount, attributesFrom, attributesTo } = staging;
+    let point = first;
+    for (let work = 0; work < WORK_PER_STEP && point < pointCount; point += 1) {
+      work += WORK_PER_POINT + (attributesTo[point] as number) - (attributesFrom[point] as number);
       const row = this.#findRow(staging, point, oldestMs);
       this.#rows[point] = row;
       if (row < 0) continue;
       if (row >= this.#seenIn.length) this.#seenIn = withRoom(this.#seenIn, row + 1);
-      if (this.#seenIn[row] === this.#request) isRepeating = true;
+      if (this.#seenIn[row] === this.#request) this.#isRepeating = true;
       this.#seenIn[row] = this.#request;
     }
-    return isRepeating;
+    return point;
+  }
+
+  #applyPoints(staging: Staging, order: Int32Array | null, first: number, source: Source): number {
+    const end = Math.min(staging.pointCount, first + POINTS_PER_STEP);
+    let accepted = 0;
+    if (order === null) for (let at = first; at < end; at += 1) accepted += this.#applyPoint(staging, at, source);
+    else {
+      for (let at = first; at < end; at += 1) accepted += this.#applyPoint(staging, order[at] as number, source);
+    }
+    this.#accepted += accepted;
+    return end;
   }
 
   #findRow(staging: Staging, point: number, oldestMs: number): number {
@@ -200,9 +253,12 @@ export class RequestIngest {
   }
 
   /** Ends the request for its resources, and tells each balancer's newest point once. */
-  #finish(balancers: BalancerListener, receivedAt: EpochMs): void {
+  *#finish(balancers: BalancerListener, receivedAt: EpochMs): Generator<void, void> {
     const newest = new Map<string, Context>();
+    let done = 0;
     for (const context of this.#contexts) {
+      done += 1;
+      if (done % POINTS_PER_STEP === 0) yield;
       if (typeof context === 'string') continue;
       context.state.finish();
       const other = newest.get(context.balancer)?.newestAt ?? Number.NEGATIVE_INFINITY;
@@ -219,10 +275,10 @@ function reasonOf(error: unknown): RejectedReason {
   throw error;
 }
 
-/** The points of a request in the order of their times. */
-function inTimeOrder({ pointCount, timeMs, timeSubNs }: Staging): number[] {
-  return Array.from({ length: pointCount }, (_, index) => index).sort(
-    (a, b) =>
-      (timeMs[a] as number) - (timeMs[b] as number) || (timeSubNs[a] as number) - (timeSubNs[b] as number) || a - b,
-  );
-}
+const contextBytes = (staging: Staging, index: number): number =>
+  (staging.resourceTo[index] as number) -
+  (staging.resourceFrom[index] as number) +
+  (staging.scopeTo[index] as number) -
+  (staging.scopeFrom[index] as number) +
+  (staging.schemaTo[index] as number) -
+  (staging.schemaFrom[index] as number);

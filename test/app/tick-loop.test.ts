@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Evaluator, Outcome } from '../../src/app/evaluate.ts';
 import { createTickLoop } from '../../src/app/tick-loop.ts';
 import { createTicker } from '../../src/app/ticker.ts';
+import { createTurns } from '../../src/app/turns.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { epochMs } from '../../src/base/units.ts';
 import { T0 } from '../support/alerts.ts';
@@ -40,6 +41,7 @@ describe('the loop of ticks', () => {
       snapshots: { saveIfDue: () => undefined, save: () => undefined, recover: () => ({ records: 0, points: 0 }) },
       metrics: { tick: (_at, _seconds, isFailed) => failed.push(isFailed) },
       wakeSender: () => undefined,
+      turns: createTurns(),
       createTicker,
       onEvaluated: (at) => evaluated.push(at),
     });

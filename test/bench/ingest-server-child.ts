@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createAggregate } from '../../src/aggregate/cells.ts';
 import { createApp } from '../../src/app/app.ts';
+import { createBodyDecoder } from '../../src/app/decode-body.ts';
 import { createIngest } from '../../src/app/ingest.ts';
 import { systemClock } from '../../src/app/system-clock.ts';
+import { createTurns } from '../../src/app/turns.ts';
 import { loadRules, loadServiceConfig } from '../../src/config/load.ts';
 import { createHttpReceiver } from '../../src/otlp/http-receiver.ts';
 import { createBinder } from '../../src/series/bind.ts';
@@ -59,8 +61,10 @@ async function startWithoutLog(): Promise<number> {
     writable: () => true,
     close: () => Promise.resolve(),
   };
+  const turns = createTurns();
+  const bodies = createBodyDecoder(turns);
   const receiver = createHttpReceiver({
-    consumer: createIngest({ series, log: none, clock: systemClock }),
+    consumer: createIngest({ series, log: none, clock: systemClock, turns, bodies }),
     metrics: { request: () => undefined },
     tokens: [],
     identityHeader: 'x-lb-instance',

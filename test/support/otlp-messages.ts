@@ -147,8 +147,17 @@ message RetryInfo { Duration retry_delay = 1; }
 
 const { root } = protobuf.parse(SCHEMA, { keepCase: false });
 
+/** The same messages where everything that no point keeps is bytes, which are not looked into. */
+const KEPT = SCHEMA.replaceAll(/repeated (Exemplar|EntityRef|ValueAtQuantile|string) /g, 'repeated bytes ')
+  .replaceAll('repeated KeyValue metadata', 'repeated bytes metadata')
+  .replaceAll('string description', 'bytes description');
+const kept = protobuf.parse(KEPT, { keepCase: false }).root;
+
 /** Message types of protobufjs, an implementation that shares no code with ours. */
 export const messageType = (name: string): protobuf.Type => root.lookupType(`otlp.${name}`);
+
+/** The type of a request without what no point keeps. */
+export const keptRequestType = (): protobuf.Type => kept.lookupType('otlp.ExportMetricsServiceRequest');
 
 /** A message as a plain tree: 64-bit values as decimal text, bytes as base64, unset oneofs left out. */
 export function toTree(name: string, bytes: Uint8Array): unknown {

@@ -49,10 +49,10 @@ function pairs(attributes: unknown): (readonly [string, string])[] {
 }
 
 /** What protobufjs reads. */
-export function expectedOf(bytes: Uint8Array): Expected {
+export function expectedOf(bytes: Uint8Array, request: protobuf.Type = REQUEST): Expected {
   const options: protobuf.IConversionOptions = { longs: String, bytes: String, enums: Number };
   const points: ExpectedPoint[] = [];
-  for (const resourceMetrics of trees(REQUEST.toObject(REQUEST.decode(bytes), options)['resourceMetrics'])) {
+  for (const resourceMetrics of trees(request.toObject(request.decode(bytes), options)['resourceMetrics'])) {
     for (const { metrics } of trees(resourceMetrics['scopeMetrics'])) {
       for (const metric of trees(metrics)) {
         const kind = KINDS.findIndex((name) => name !== '' && metric[name] !== undefined);

@@ -1,5 +1,7 @@
 import type { TestContext } from 'node:test';
+import { createBodyDecoder } from '../../src/app/decode-body.ts';
 import { createIngest } from '../../src/app/ingest.ts';
+import { createTurns } from '../../src/app/turns.ts';
 import { ManualClock } from '../../src/base/clock.ts';
 import { epochMs } from '../../src/base/units.ts';
 import { createGrpcReceiver } from '../../src/otlp/grpc-receiver.ts';
@@ -48,8 +50,10 @@ export async function startStack(
     writable: () => true,
     close: async () => undefined,
   };
+  const turns = createTurns();
+  const bodies = createBodyDecoder(turns);
   const receiverOptions: ReceiverOptions = {
-    consumer: createIngest({ series: recording.ingest, log, clock }),
+    consumer: createIngest({ series: recording.ingest, log, clock, turns, bodies }),
     metrics: { request: () => undefined },
     tokens: [],
     identityHeader: 'x-lb-instance',
@@ -58,7 +62,7 @@ export async function startStack(
   };
   const http = createHttpReceiver(receiverOptions);
   const grpc = createGrpcReceiver(receiverOptions);
-  context.after(() => Promise.all([http.close(), grpc.close()]));
+  context.after(() => Promise.all([http.close(), grpc.close(), bodies.close()]));
   const address = { host: '127.0.0.1', port: 0 };
   const [{ port: httpPort }, { port: grpcPort }] = [await http.listen(address), await grpc.listen(address)];
   return { ...recording, httpPort, grpcPort, logged, clock };
