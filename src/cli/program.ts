@@ -69,9 +69,17 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
     )
     .option('--rules <dir>', 'rules folder; what it lacks comes from the shipped one')
     .option('--until <time>', 'let time pass until then (RFC 3339) after the last line')
+    .option('--summary', 'a table per SLO and policy instead: when it would have paged, and at what cost')
+    .addOption(
+      new Option('--policy <name>', 'with --summary: this policy for every SLO; can be repeated')
+        .argParser((name: string, before: readonly string[]) => [...before, name])
+        .default([], "each SLO's own, workbook and countdown"),
+    )
+    .option('--json', 'with --summary: one JSON object, with every alert')
     .addHelpText('after', HELP.replay)
-    .action(async (files: string[], options: { rules?: string; until?: string }) => {
-      done(await runReplay({ files, rulesDir: options.rules ?? null, until: options.until ?? null }, io));
+    .action(async (files: string[], options: ReplayOptions) => {
+      const { rules = null, until = null, summary = false, json = false, policy } = options;
+      done(await runReplay({ files, rulesDir: rules, until, summary, json, policies: policy }, io));
     });
 
   program
@@ -93,6 +101,14 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
       done(runGenerate({ rulesDir: rules, outDir: out, externalUrl: url, engine, check }, io));
     });
   return program;
+}
+
+interface ReplayOptions {
+  readonly rules?: string;
+  readonly until?: string;
+  readonly summary?: boolean;
+  readonly json?: boolean;
+  readonly policy: readonly string[];
 }
 
 interface GenerateOptions {
@@ -118,8 +134,12 @@ Findings: file:line:col CODE message, how to fix. Exit codes: 0 nothing wrong, 1
   replay: `
 Example:
   slowburn replay --rules rules metrics.jsonl | jq 'select(.type == "notification")'
+  slowburn replay --rules rules --summary metrics.jsonl                      own policy, workbook and countdown side by side
+  slowburn replay --summary --policy countdown --policy mine metrics.jsonl   two of your choice
 A line is an OTLP metrics request as JSON (the Collector's file exporter writes these), {"at", "alerts"}, {"at", "action"} or
 {"at"}. Output: JSON Lines of alerts, incidents, notifications, and at the end each SLO; the same for the same input.
+--summary says for each SLO and policy what would have fired, how many minutes after the burn set in, and what of the
+budget was spent then and at the end. Nothing is sent either way.
 Exit codes: 0 fine, 1 lines were skipped, 2 usage, 3 could not read.`,
   generate: `
 Example:

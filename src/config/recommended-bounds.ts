@@ -5,14 +5,14 @@ export const RECOMMENDED_BOUNDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1, 5, 10,
 ];
 
-/** Where bounds are set, for a note. */
+/** Where bounds are set. */
 const WHERE = [
   'Envoy: histogram_bucket_settings in milliseconds',
   'Traefik: explicitBoundaries',
   'OpenTelemetry SDK: a view with explicit boundaries',
 ].join('; ');
 
-/** What a latency SLO asks of the histograms that feed it; null for any other. Which bounds they have is not known here. */
+/** What a latency SLO asks of the histograms that feed it, whatever bounds they have; null for any other SLO. */
 export function boundNote({ indicator }: Slo): string | null {
   if (indicator.kind !== 'latency') return null;
   const { threshold } = indicator;
