@@ -1,10 +1,12 @@
 import { join, resolve } from 'node:path';
 import { createEpisodeBook } from '../app/burn-episodes.ts';
+import { readPrometheus } from '../app/prometheus-input.ts';
 import { createReplay, type Replay } from '../app/replay.ts';
 import { type ReplayLine, readReplay } from '../app/replay-input.ts';
 import { createLineSink } from '../app/replay-output.ts';
+import { parseDuration } from '../base/duration.ts';
 import { formatInstant, parseInstant } from '../base/instant.ts';
-import type { EpochMs } from '../base/units.ts';
+import { type EpochMs, SECOND } from '../base/units.ts';
 import type { Rules } from '../config/config.ts';
 import { forcePolicy } from '../config/force-policy.ts';
 import { type LoadedRules, loadRules } from '../config/load.ts';
@@ -20,6 +22,13 @@ const COMPARED = ['workbook', 'countdown'] as const;
 
 export interface ReplayArguments {
   readonly files: readonly string[];
+  /** In place of files; times as given. */
+  readonly prometheus: {
+    readonly url: string;
+    readonly from: string;
+    readonly to: string;
+    readonly step: string;
+  } | null;
   readonly rulesDir: string | null;
   readonly until: string | null;
   /** A summary for people, or with `json` for machines, in place of the JSON Lines. */
@@ -54,10 +63,11 @@ export async function runReplay(args: ReplayArguments, io: CommandIo): Promise<E
     io.stderr(`slowburn replay: unknown policy ${unknown}, ${chooseFrom(unknown, loaded.policies.names)}\n`);
     return EXIT.usage;
   }
-  const lines = readReplay(
-    args.files.map((file) => (file === '-' ? file : resolve(io.cwd, file))),
-    io.stdin,
-  );
+  const lines = linesOf(args, rules, io);
+  if (typeof lines === 'string') {
+    io.stderr(`slowburn replay: ${lines}\n`);
+    return EXIT.usage;
+  }
   if (args.summary) return await summarize(args, rules, loaded.policies, lines, until, io);
   const replay = createReplay(
     rules,
@@ -65,6 +75,31 @@ export async function runReplay(args: ReplayArguments, io: CommandIo): Promise<E
   );
   const played = await play(lines, [replay], until, io);
   return played.exitCode;
+}
+
+/** The history that the arguments name, or what is wrong with them. */
+function linesOf(
+  { files, prometheus }: ReplayArguments,
+  rules: Rules,
+  io: CommandIo,
+): AsyncIterable<ReplayLine> | string {
+  if (prometheus === null) {
+    if (files.length === 0) return 'name the files to replay, - for stdin, or a server by --prometheus';
+    return readReplay(
+      files.map((file) => (file === '-' ? file : resolve(io.cwd, file))),
+      io.stdin,
+    );
+  }
+  if (files.length > 0) return 'files and --prometheus are one or the other';
+  const { url } = prometheus;
+  if (!/^https?:/.test(url) || !URL.canParse(url)) return `--prometheus ${url} is not an http address`;
+  const [from, to] = [parseInstant(prometheus.from), parseInstant(prometheus.to)];
+  if (from === undefined || to === undefined || from >= to) {
+    return '--prometheus needs --from and --to, RFC 3339 times in this order';
+  }
+  const step = parseDuration(prometheus.step);
+  if (step === undefined || step < SECOND) return `--step ${prometheus.step} is not a duration such as 1m, 1s at least`;
+  return readPrometheus({ url: url.replace(/\/+$/, ''), from, to, step, slos: rules.slos });
 }
 
 /** What came of feeding the lines. */
@@ -130,7 +165,7 @@ async function summarize(
   return exitCode;
 }
 
-/** Those named, for every SLO; else workbook and countdown for every SLO, and other policies for the SLOs that name them. */
+/** Those named, for every SLO; else workbook and countdown for every SLO, others for the SLOs that name them. */
 function policyRuns(
   named: readonly string[],
   rules: Rules,
