@@ -176,6 +176,8 @@ function toPayload(
       if (/^(service|cloud)\./.test(name)) resource[name] = value;
       else own[name] = value;
     }
+    // Each metric is asked for by its own name: none is to be made of another's counts.
+    resource[ATTRIBUTE.flavor] = own[ATTRIBUTE.flavor] ?? 'prometheus';
     // The scrape's own name of a target.
     if (own['instance'] !== undefined) resource[ATTRIBUTE.instance] ??= own['instance'];
     const metric = toMetric(sample, own, `${at}000000`);

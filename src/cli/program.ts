@@ -144,9 +144,9 @@ Findings: file:line:col CODE message, how to fix. Exit codes: 0 nothing wrong, 1
   replay: `
 Example:
   slowburn replay --rules rules metrics.jsonl | jq 'select(.type == "notification")'
-  slowburn replay --summary metrics.jsonl                                    own policy, workbook, countdown side by side
+  slowburn replay --summary metrics.jsonl                                    own policy, workbook and countdown beside
   slowburn replay --summary --policy countdown --policy mine metrics.jsonl   two of your choice
-  slowburn replay --summary --prometheus http://127.0.0.1:9090 --from 2026-03-01T00:00:00Z --to 2026-03-31T00:00:00Z
+  slowburn replay --summary --prometheus http://127.0.0.1:9090 --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z
 A line is an OTLP metrics request as JSON (the Collector's file exporter writes these), {"at", "alerts"}, {"at", "action"} or
 {"at"}. Output: JSON Lines of alerts, incidents, notifications, and at the end each SLO; the same for the same input.
 --summary says for each SLO and policy what would have fired, how many minutes after the burn set in, and what of the

@@ -124,7 +124,10 @@ describe('slowburn replay --prometheus', () => {
     );
   });
 
-  test('counts every event once over a restart and over the edges of queries', async () => {
+  test('counts every event once over a restart, the edges of queries, and beside durations', async () => {
+    folder.write({
+      'rules/slos/a.yaml': sloText({ name: 'a', indicator: latencyRatio('0.25'), objectives: '[{ target: 0.9 }]' }),
+    });
     const { stdout } = await replay('--prometheus', peer.url, '--from', FROM, '--to', TO);
     const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as {
       slo: { groups: { total: number; bad: number }[] };
