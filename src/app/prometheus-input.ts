@@ -123,14 +123,7 @@ async function queryRange(
     end: String(end / 1000),
     step: String(step / 1000),
   });
-  let response: Response;
-  try {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    response = await fetch(`${url}/api/v1/query_range`, { method: 'POST', body, signal });
-  } catch (error) {
-    const { cause, message } = error as Error;
-    throw new Error(`${url} does not answer: ${cause instanceof Error ? cause.message : message}`);
-  }
+  const response = await ask(`${url}/api/v1/query_range`, body);
   const text = await response.text();
   let answer: { readonly status?: string; readonly error?: string; readonly data?: { readonly result?: Matrix[] } };
   try {
@@ -142,6 +135,18 @@ async function queryRange(
     throw new Error(`${url} answers ${response.status}: ${answer.error ?? 'no result'}`);
   }
   return answer.data.result;
+}
+
+/** A connection that idled while history was replayed may have been closed by the server: asked again once. */
+async function ask(address: string, body: URLSearchParams): Promise<Response> {
+  const once = (): Promise<Response> =>
+    fetch(address, { method: 'POST', body, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  try {
+    return await once().catch(once);
+  } catch (error) {
+    const { cause, message } = error as Error;
+    throw new Error(`${address} does not answer: ${cause instanceof Error ? cause.message : message}`);
+  }
 }
 
 /** Files the values of a series by moment; the same series found by two queries is one. */

@@ -155,6 +155,13 @@ describe('slowburn replay --prometheus', () => {
     assert.deepEqual(await counted('other'), [12_000, 12_000]);
   });
 
+  test('asks again when the server has closed a connection that idled', async () => {
+    peer.dropNext();
+    const times = ['--from', FROM, '--to', '2026-03-02T02:00:00Z'];
+    const { code, stderr } = await replay('--prometheus', peer.url, ...times);
+    assert.deepEqual([code, stderr, peer.dropped()], [0, '', 1]);
+  });
+
   test('says which metric the server does not have', async () => {
     const { code, stderr } = await replay(
       '--prometheus',

@@ -10,13 +10,22 @@ export interface FakeSeries {
 export interface FakePrometheus {
   readonly url: string;
   readonly queries: URLSearchParams[];
+  /** Closes the connection of the next query without an answer. */
+  dropNext(): void;
+  dropped(): number;
   close(): Promise<void>;
 }
 
 /** Answers range queries of plain selectors, as a Prometheus server does, without a look-back. */
 export async function startFakePrometheus(series: readonly FakeSeries[]): Promise<FakePrometheus> {
   const queries: URLSearchParams[] = [];
+  let [toDrop, dropped] = [0, 0];
   const server = createServer(async (request, response) => {
+    if (toDrop > dropped) {
+      dropped += 1;
+      request.socket.destroy();
+      return;
+    }
     const form = new URLSearchParams(await bodyOf(request));
     queries.push(form);
     const [from, to, step] = ['start', 'end', 'step'].map((name) => Number(form.get(name))) as [number, number, number];
@@ -36,6 +45,10 @@ export async function startFakePrometheus(series: readonly FakeSeries[]): Promis
   return {
     url: `http://127.0.0.1:${port}`,
     queries,
+    dropNext: () => {
+      toDrop += 1;
+    },
+    dropped: () => dropped,
     close: () => new Promise((done) => server.close(() => done())),
   };
 }
