@@ -1,9 +1,28 @@
 import { formatInstant } from '../base/instant.ts';
+import type { EpochMs } from '../base/units.ts';
+import type { GroupStatus } from '../burn/status.ts';
 import type { AlertChange } from '../model/alert.ts';
 import { type IncidentChange, leadAlert } from '../model/incident.ts';
 import { labelsToObject } from '../model/labels.ts';
 import type { OutboxEntry } from '../store/store.ts';
 import type { Outcome } from './evaluate.ts';
+import { toSloView } from './to-views.ts';
+
+/** Hears what a replay gives: each tick and action, and at the end every group, by SLO and labels. */
+export interface ReplaySink {
+  outcome(outcome: Outcome): void;
+  close(at: EpochMs, statuses: readonly GroupStatus[]): void;
+}
+
+/** The JSON Lines of a replay; `write` gets finished lines in their final order. */
+export const createLineSink = (write: (line: string) => void): ReplaySink => ({
+  outcome: createOutcomeWriter(write),
+  close(at, statuses) {
+    for (const status of statuses) {
+      write(JSON.stringify({ at: formatInstant(at), type: 'slo', slo: toSloView(status.slo, [status]) }));
+    }
+  },
+});
 
 export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -12,7 +31,7 @@ export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b
  * each by
  * id and order of change. An alert line is written only when its state, tier or severity changed.
  */
-export function createOutcomeWriter(write: (line: string) => void): (outcome: Outcome) => void {
+function createOutcomeWriter(write: (line: string) => void): (outcome: Outcome) => void {
   const lastSaid = new Map<string, string>();
 
   const isNews = ({ kind, alert }: AlertChange): boolean => {

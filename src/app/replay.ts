@@ -1,4 +1,4 @@
-import { formatInstant, parseInstant } from '../base/instant.ts';
+import { parseInstant } from '../base/instant.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Rules } from '../config/config.ts';
 import type { IncidentAction } from '../model/incident.ts';
@@ -9,12 +9,10 @@ import { decodeMetrics } from '../otlp/decode-metrics.ts';
 import { Staging } from '../otlp/staging.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createEngine, type Engine } from './engine.ts';
-import type { Outcome } from './evaluate.ts';
 import { createForeignAlerts, type ForeignAlerts } from './foreign-alerts.ts';
 import type { ReplayLine } from './replay-input.ts';
-import { compareText, createOutcomeWriter } from './replay-output.ts';
+import { compareText, type ReplaySink } from './replay-output.ts';
 import { TICK_MS, tickAtOrAfter } from './ticker.ts';
-import { toSloView } from './to-views.ts';
 
 /** A metrics line that jumps further than this waits for the next line, which may take the jump back. */
 const JUMP_MS = 3_600_000;
@@ -23,7 +21,7 @@ const BASE_URL = 'http://slowburn.local';
 export interface Replay {
   /** Applies one line. Returns a message when the line is bad and was skipped. */
   line(line: ReplayLine): string | null;
-  /** Runs the last ticks, up to `until` if given, and returns the closing `slo` lines through `write`. */
+  /** Runs the last ticks, up to `until` if given, and closes the sink. */
   finish(until: EpochMs | null): void;
   /** Where the replay's time stands; null before the first line. */
   now(): EpochMs | null;
@@ -41,9 +39,9 @@ const DEFAULT_RECEIVER: Receiver = {
 
 /**
  * History through the same engine as serve, on a clock that the lines move (design section 5, "Replay, exactly").
- * `write` gets finished output lines in their final order.
+ * `sink` hears what happens, in the order of time.
  */
-export function createReplay(rules: Rules, write: (line: string) => void): Replay {
+export function createReplay(rules: Rules, sink: ReplaySink): Replay {
   const receivers = rules.receivers.length > 0 ? rules.receivers : [DEFAULT_RECEIVER];
   const store = createMemoryStore();
   const engine = createEngine({
@@ -55,14 +53,13 @@ export function createReplay(rules: Rules, write: (line: string) => void): Repla
     runbook: () => null,
   });
   const foreign = createForeignAlerts(rules.correlation);
-  return new ReplayRun(engine, foreign, createOutcomeWriter(write), write);
+  return new ReplayRun(engine, foreign, sink);
 }
 
 class ReplayRun implements Replay {
   readonly #engine: Engine;
   readonly #foreign: ForeignAlerts;
-  readonly #report: (outcome: Outcome) => void;
-  readonly #write: (line: string) => void;
+  readonly #sink: ReplaySink;
   readonly #staging = new Staging();
   #now: EpochMs | null = null;
   #nextTick = epochMs(0);
@@ -70,16 +67,10 @@ class ReplayRun implements Replay {
   /** A line that jumped, held until the next one shows whether the jump is real. */
   #held: { readonly line: ReplayLine & { kind: 'metrics' }; readonly at: EpochMs } | null = null;
 
-  constructor(
-    engine: Engine,
-    foreign: ForeignAlerts,
-    report: (outcome: Outcome) => void,
-    write: (line: string) => void,
-  ) {
+  constructor(engine: Engine, foreign: ForeignAlerts, sink: ReplaySink) {
     this.#engine = engine;
     this.#foreign = foreign;
-    this.#report = report;
-    this.#write = write;
+    this.#sink = sink;
     engine.evaluator.restore(epochMs(0), new Set());
   }
 
@@ -108,12 +99,10 @@ class ReplayRun implements Replay {
     if (this.#now === null && until === null) return;
     if (until !== null && (this.#now === null || until > this.#now)) this.#moveTo(until);
     if (this.#now !== null) this.#runTicks(epochMs(this.#now + 1));
-    const at = formatInstant(this.#now ?? epochMs(0));
     const statuses = [...this.#engine.burn.statuses()].sort(
       (a, b) => compareText(a.slo.id, b.slo.id) || compareText(labelsKey(a.labels), labelsKey(b.labels)),
     );
-    for (const status of statuses)
-      this.#write(JSON.stringify({ at, type: 'slo', slo: toSloView(status.slo, [status]) }));
+    this.#sink.close(this.#now ?? epochMs(0), statuses);
   }
 
   /** The line's own time, or why it is bad. A metrics line without points moves nothing. */
@@ -154,7 +143,7 @@ class ReplayRun implements Replay {
   /** Runs every tick before `end` that has not run. */
   #runTicks(end: EpochMs): void {
     while (this.#nextTick < end) {
-      this.#report(this.#engine.evaluator.tick(this.#nextTick, this.#foreign.due(this.#nextTick)));
+      this.#sink.outcome(this.#engine.evaluator.tick(this.#nextTick, this.#foreign.due(this.#nextTick)));
       this.#nextTick = epochMs(this.#nextTick + TICK_MS);
     }
   }
@@ -191,7 +180,7 @@ class ReplayRun implements Replay {
     const acted = this.#engine.evaluator.act((incident as number | undefined) ?? 'newest_open', action, now);
     if (acted.kind === 'not_found') return `no such incident`;
     if (acted.kind === 'conflict') return acted.message;
-    if (acted.outcome !== undefined) this.#report(acted.outcome);
+    if (acted.outcome !== undefined) this.#sink.outcome(acted.outcome);
     return null;
   }
 }

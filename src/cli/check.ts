@@ -1,14 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { formatDuration } from '../base/duration.ts';
 import type { Problem, Rules, ServiceConfig } from '../config/config.ts';
-import { type LoadedRules, loadRules, loadServiceConfig, type RulesOptions } from '../config/load.ts';
-import { ERRORS_PER_MILLE, objectivePercent, reachOf, type SloReach } from '../config/reach.ts';
+import { loadRules, loadServiceConfig, type RulesOptions } from '../config/load.ts';
 import { findYaml, isFolder, RULE_FILES, type RuleFileName, readDocuments } from '../config/read-rules.ts';
 import { formatProblem, hasErrors, sortProblems } from '../config/report.ts';
 import { child } from '../config/source.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
 import { ALERT } from '../model/conventions.ts';
+import { formatReport, reportOf, type SloReport, toJson } from './check-report.ts';
 
 export interface CheckArguments {
   /** Rules folders, SLO files, single rule files or slowburn.yaml files; none = the configured or shipped rules. */
@@ -30,11 +29,6 @@ interface Checked {
   readonly problems: readonly Problem[];
   readonly reports: readonly SloReport[];
   /** About the rules as a whole. */
-  readonly notes: readonly string[];
-}
-
-interface SloReport {
-  readonly reach: SloReach;
   readonly notes: readonly string[];
 }
 
@@ -119,7 +113,7 @@ function checkRules(options: Pick<RulesOptions, 'rulesDir' | 'only'>, config: Se
   });
   return {
     problems: loaded.problems,
-    reports: loaded.slos.map((slo) => ({ reach: reachOf(slo), notes: notesOn(slo, loaded) })),
+    reports: loaded.slos.map((slo) => reportOf(slo, loaded)),
     notes: options.only === undefined && loaded.rules !== null ? notesOnRules(loaded.rules) : [],
   };
 }
@@ -129,23 +123,6 @@ function notesOnRules({ detectors }: Rules): readonly string[] {
   if (detectors.get(ALERT.watchdog)?.enabled !== true || watchdogOf(detectors) !== null) return [];
   return [
     'Watchdog has no receiver: nobody is told when slowburn itself dies; set Watchdog.receiver in detectors.yaml',
-  ];
-}
-
-function notesOn(slo: SloReach['slo'], loaded: LoadedRules): readonly string[] {
-  const built = loaded.policies.build(slo.policy.name, slo.window.length, slo.objective.target);
-  const left = built.kind === 'policy' ? built.left.map((note) => `left out: ${note}`) : [];
-  const half = slo.policy.tiers.some((tier) => tier.minBurn === 'half');
-  const events = Math.max(0, ...slo.policy.tiers.map((tier) => tier.minBadEvents));
-  return [
-    ...left,
-    ...(half
-      ? ['tiers marked half fire at this burn once half the budget is spent, and at the full factor before']
-      : []),
-    ...(events > 0
-      ? [`with little traffic later: a long window must hold enough bad events (at most ${events}) to be sure`]
-      : []),
-    ...(slo.policy.tiers.some((tier) => tier.severity === 'page') ? [] : ['no tier pages']),
   ];
 }
 
@@ -180,78 +157,3 @@ function shorten(problem: Problem, cwd: string): Problem {
 const uniqueReports = (reports: readonly SloReport[]): readonly SloReport[] => [
   ...new Map(reports.map((report) => [`${report.reach.slo.source.file} ${report.reach.slo.id}`, report])).values(),
 ];
-
-const percent = (share: number): string => `${Number((share * 100).toPrecision(3))} %`;
-
-function minutesText(minutes: number | null): string {
-  return minutes === null ? 'never' : String(Number(minutes.toPrecision(3)));
-}
-
-/** One SLO: a head line, a table with a line per tier, and notes. */
-function formatReport({ reach, notes }: SloReport): string {
-  const { slo, tiers, unpagedShare } = reach;
-  const group = slo.groupBy.length === 0 ? '' : ` per ${slo.groupBy.join(', ')}`;
-  const head = `${slo.id}: ${objectivePercent(slo)} % over ${slo.window.text}${group}, policy ${slo.policy.name}`;
-  const columns = ERRORS_PER_MILLE.map((errors) => `at ${errors / 10} %`);
-  const table = [
-    ['tier', 'severity', 'windows', 'factor', 'fires at burn', 'budget spent', ...columns],
-    ...tiers.map(({ tier, minBurn, spentAtFire, minutes }) => [
-      tier.name,
-      tier.severity,
-      `${formatDuration(tier.long)}/${formatDuration(tier.short)}`,
-      `${Number((Number(tier.factor.numerator) / Number(tier.factor.denominator)).toPrecision(4))}x`,
-      `${Number(minBurn.toPrecision(4))}x${tier.minBurn === 'half' ? ' half' : ''}`,
-      percent(spentAtFire),
-      ...minutes.map(minutesText),
-    ]),
-  ];
-  const lines = [
-    head,
-    ...alignColumns(table).map((line) => `  ${line}`),
-    '  the last columns: minutes until the tier fires at so many errors, from a clean window',
-    unpagedShare >= 1
-      ? '  the whole fleet can die without a page'
-      : `  up to ${percent(unpagedShare)} of the fleet can die without a page`,
-    ...notes.map((note) => `  note: ${note}`),
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}
-
-function toJson(problems: readonly Problem[], reports: readonly SloReport[], notes: readonly string[]) {
-  return {
-    ok: !hasErrors(problems),
-    problems,
-    notes,
-    slos: reports.map(({ reach, notes }) => ({
-      id: reach.slo.id,
-      objective: reach.slo.objective.text,
-      window: reach.slo.window.text,
-      groupBy: reach.slo.groupBy,
-      policy: reach.slo.policy.name,
-      tiers: reach.tiers.map(({ tier, minBurn, spentAtFire, minutes }) => ({
-        name: tier.name,
-        severity: tier.severity,
-        longSeconds: tier.long / 1000,
-        shortSeconds: tier.short / 1000,
-        factor: Number(tier.factor.numerator) / Number(tier.factor.denominator),
-        minBurn,
-        budgetSpentAtFire: spentAtFire,
-        detectionMinutes: Object.fromEntries(
-          ERRORS_PER_MILLE.map((errors, index) => [String(errors / 10), minutes[index] ?? null]),
-        ),
-      })),
-      unpagedShare: reach.unpagedShare,
-      notes,
-    })),
-  };
-}

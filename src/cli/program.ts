@@ -64,14 +64,28 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
     .command('replay')
     .description('run recorded metrics through the same engine, at full speed, sending nothing')
     .argument(
-      '<file...>',
+      '[file...]',
       'JSON Lines (.jsonl, .json), length-delimited protobuf (.pb), either compressed (.gz), or - for stdin',
     )
     .option('--rules <dir>', 'rules folder; what it lacks comes from the shipped one')
     .option('--until <time>', 'let time pass until then (RFC 3339) after the last line')
+    .option('--prometheus <url>', 'in place of files: the history of a Prometheus server, by the canonical names')
+    .option('--from <time>', 'with --prometheus: the first moment (RFC 3339)')
+    .option('--to <time>', 'with --prometheus: the last moment (RFC 3339)')
+    .option('--step <duration>', 'with --prometheus: how far apart samples are read', '1m')
+    .option('--summary', 'a table per SLO and policy instead: when it would have paged, and at what cost')
+    .addOption(
+      new Option('--policy <name>', 'with --summary: this policy for every SLO; can be repeated')
+        .argParser((name: string, before: readonly string[]) => [...before, name])
+        .default([], "each SLO's own, workbook and countdown"),
+    )
+    .option('--json', 'with --summary: one JSON object, with every alert')
     .addHelpText('after', HELP.replay)
-    .action(async (files: string[], options: { rules?: string; until?: string }) => {
-      done(await runReplay({ files, rulesDir: options.rules ?? null, until: options.until ?? null }, io));
+    .action(async (files: string[], options: ReplayOptions) => {
+      const { rules = null, until = null, summary = false, json = false, policy, step } = options;
+      const { prometheus: url, from = '', to = '' } = options;
+      const prometheus = url === undefined ? null : { url, from, to, step };
+      done(await runReplay({ files, prometheus, rulesDir: rules, until, summary, json, policies: policy }, io));
     });
 
   program
@@ -93,6 +107,18 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
       done(runGenerate({ rulesDir: rules, outDir: out, externalUrl: url, engine, check }, io));
     });
   return program;
+}
+
+interface ReplayOptions {
+  readonly prometheus?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly step: string;
+  readonly rules?: string;
+  readonly until?: string;
+  readonly summary?: boolean;
+  readonly json?: boolean;
+  readonly policy: readonly string[];
 }
 
 interface GenerateOptions {
@@ -118,8 +144,13 @@ Findings: file:line:col CODE message, how to fix. Exit codes: 0 nothing wrong, 1
   replay: `
 Example:
   slowburn replay --rules rules metrics.jsonl | jq 'select(.type == "notification")'
+  slowburn replay --summary metrics.jsonl                                    own policy, workbook and countdown beside
+  slowburn replay --summary --policy countdown --policy mine metrics.jsonl   two of your choice
+  slowburn replay --summary --prometheus http://127.0.0.1:9090 --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z
 A line is an OTLP metrics request as JSON (the Collector's file exporter writes these), {"at", "alerts"}, {"at", "action"} or
 {"at"}. Output: JSON Lines of alerts, incidents, notifications, and at the end each SLO; the same for the same input.
+--summary says for each SLO and policy what would have fired, how many minutes after the burn set in, and what of the
+budget was spent then and at the end. Nothing is sent either way.
 Exit codes: 0 fine, 1 lines were skipped, 2 usage, 3 could not read.`,
   generate: `
 Example:

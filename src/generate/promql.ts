@@ -2,7 +2,7 @@ import { canonicalMetric } from '../model/conventions.ts';
 import type { Condition, Fraction, MetricQuery } from '../slo/slo.ts';
 
 /** What of a metric is read: a counter's total, or a part of a histogram. */
-export type Part = 'total' | 'count' | { readonly atOrBelow: number };
+export type Part = 'total' | 'count' | 'buckets' | { readonly atOrBelow: number };
 
 /** Names as OpenTelemetry's Prometheus compatibility gives them: `lb.requests` is `lb_requests_total`. */
 export function prometheusName(metric: string, part: Part): string {

@@ -87,7 +87,8 @@ async function writeSamples(file: string, counters: readonly Counter[]): Promise
   await finished(out);
 }
 
-async function serving<T>(directory: string, work: (url: string) => Promise<T>): Promise<T> {
+/** Serves the blocks of `directory`/data while `work` runs. */
+export async function serving<T>(directory: string, work: (url: string) => Promise<T>): Promise<T> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const config = join(directory, 'prometheus.yaml');

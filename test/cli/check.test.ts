@@ -15,6 +15,12 @@ interface JsonAnswer {
   readonly slos: readonly {
     readonly id: string;
     readonly unpagedShare: number;
+    readonly requestsForOnePercent: number;
+    readonly tiersThatNeverFire: readonly string[];
+    readonly lowTraffic: {
+      readonly pages: readonly object[];
+      readonly outageMinutes: Readonly<Record<string, number | null>>;
+    };
     readonly notes: readonly string[];
     readonly tiers: readonly {
       readonly name: string;
@@ -89,8 +95,11 @@ checkout-availability: 99.9 % over 30d per lb.upstream.cluster, policy workbook
   5d    page      6h/30m   6x      6x             5 %           2.16      21.6     108     never
   10d   ticket    1d/2h    3x      3x             10 %          4.32      43.2     216     never
   30d   ticket    3d/6h    1x      1x             10 %          4.32      43.2     216     2160
-  the last columns: minutes until the tier fires at so many errors, from a clean window
+  the last columns: minutes until the tier fires at so many errors, from a clean window and with enough traffic
   up to 0.6 % of the fleet can die without a page
+  one failed request is 1 % of the budget at 100,000 requests of a group in 30d, and more where there are fewer
+  low traffic: a single failed request pages where there are at most 69 requests of a group in 1h (tier 50h)
+  low traffic: a full outage pages after 1 min at 1 request a minute, after 0.9 min at 10 requests a minute
 `,
     );
   });
@@ -107,6 +116,9 @@ checkout-availability: 99.9 % over 30d per lb.upstream.cluster, policy workbook
     assert.equal(page?.detectionMinutes['100']?.toFixed(6), '0.864000');
     assert.equal(page?.detectionMinutes['2']?.toFixed(6), '43.200000');
     assert.equal(page?.detectionMinutes['0.2'], null);
+    assert.equal(slo?.requestsForOnePercent, 100_000);
+    assert.deepEqual(slo?.lowTraffic.pages[0], { tier: '50h', failures: 1, requests: 69, withinSeconds: 3600 });
+    assert.equal(slo?.lowTraffic.outageMinutes['1'], 1);
   });
 
   it('decides never exactly: errors of just the burn that a tier asks for do reach it', async () => {
@@ -124,6 +136,7 @@ checkout-availability: 99.9 % over 30d per lb.upstream.cluster, policy workbook
     const { slos } = await json(['a.yaml']);
     assert.ok(!slos[0]?.tiers.some((tier) => tier.name === '6h'));
     assert.match(slos[0]?.notes.join('\n') ?? '', /left out: .*6h/);
+    assert.deepEqual(slos[0]?.tiersThatNeverFire, ['tier 6h asks for a burn that a full outage does not reach']);
   });
 
   it('prints findings sorted, relative to where it runs, and exits 1', async () => {
