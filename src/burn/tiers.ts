@@ -24,9 +24,9 @@ export interface TierInput {
 
 /** The tiers that hold now, fastest first. `held` names those that held at the last evaluation. */
 export function holdingTiers(policy: Policy, input: TierInput, held: readonly string[]): readonly Tier[] {
-  // Without bad events nothing burns: the usual case costs nothing.
+  // Without bad events nothing burns: the usual case costs nothing. Alert windows reach back over a calendar's reset.
   const { windows } = input.course;
-  if (windows.slo.bad === 0 && !windows.inconsistent) return [];
+  if (windows.calendar === null && windows.slo.bad === 0 && !windows.inconsistent) return [];
   const { confidence, tiers } = policy;
   if (confidence === null) return tiers.filter((tier) => holdsPlainly(tier, input));
   const z = zOf(confidence);

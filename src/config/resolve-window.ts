@@ -25,7 +25,8 @@ export function resolveDuration(node: SourceNode | undefined, name: string, repo
 }
 
 function durationFix(text: string): string {
-  if (/^\d+[MQY]$/.test(text)) return 'months, quarters and years have no fixed length: write days, such as 30d, or a calendar window';
+  if (/^\d+[MQY]$/.test(text))
+    return 'months, quarters and years have no fixed length: write days, such as 30d, or a calendar window';
   if (/^\d*\.\d+(ms|[smhdw])$/.test(text)) return 'use whole numbers: 1h30m instead of 1.5h';
   if (/^\d+$/.test(text)) return `add a unit: ${text}s, ${text}m, ${text}h or ${text}d`;
   return 'write whole numbers with units ms, s, m, h, d, w, largest first, such as 5m, 1h30m or 30d';

@@ -27,7 +27,7 @@ const UNITS: Readonly<Record<CalendarUnit, { readonly days?: number; readonly mo
   Q: { months: 3, nominal: 90 },
   Y: { months: 12, nominal: 365 },
 };
-const EDGES_KEPT = 16;
+const PERIODS_KEPT = 4;
 
 /** The length that factors, paces and tiers reckon with: a month has 30 days, a quarter 90, a year 365. */
 export const nominalLength = ({ unit, count }: Pick<CalendarSpec, 'unit' | 'count'>): Ms =>
@@ -36,11 +36,11 @@ export const nominalLength = ({ unit, count }: Pick<CalendarSpec, 'unit' | 'coun
 /**
  * The periods of a calendar window, from its anchor on and back from it: every edge shows the anchor's time of day on
  * the zone's clocks, so that a day may have 23 or 25 hours. Months count from the anchor's day; one that lacks it ends
- * at its last (31 January, 28 February, 31 March). Periods are computed, never stored; the last edges are remembered.
+ * at its last (31 January, 28 February, 31 March). Periods are computed, never stored; the last few are remembered.
  */
 export class Calendar {
   readonly spec: CalendarSpec;
-  readonly #edges = new Map<number, EpochMs>();
+  #recent: readonly Period[] = [];
 
   constructor(spec: CalendarSpec) {
     this.spec = spec;
@@ -48,10 +48,14 @@ export class Calendar {
 
   /** The period that holds `at`; at an edge, the one that ends there. */
   periodAt(at: EpochMs): Period {
+    const known = this.#recent.find(({ start, end }) => start < at && at <= end);
+    if (known !== undefined) return known;
     let index = this.#guess(at);
     while (this.#edge(index) >= at) index -= 1;
     while (this.#edge(index + 1) < at) index += 1;
-    return { start: this.#edge(index), end: this.#edge(index + 1) };
+    const found = { start: this.#edge(index), end: this.#edge(index + 1) };
+    this.#recent = [found, ...this.#recent].slice(0, PERIODS_KEPT);
+    return found;
   }
 
   /** The period after one of this calendar. */
@@ -69,16 +73,10 @@ export class Calendar {
 
   /** Start of the period `index` after the anchor's. */
   #edge(index: number): EpochMs {
-    const known = this.#edges.get(index);
-    if (known !== undefined) return known;
     const { unit, count, anchor, zone } = this.spec;
     const { days, months = 0 } = UNITS[unit];
-    const local =
-      days === undefined ? addMonths(anchor, index * months * count) : anchor + index * days * count * DAY;
-    const edge = instantOfLocal(zone, local);
-    if (this.#edges.size >= EDGES_KEPT) this.#edges.clear();
-    this.#edges.set(index, edge);
-    return edge;
+    const local = days === undefined ? addMonths(anchor, index * months * count) : anchor + index * days * count * DAY;
+    return instantOfLocal(zone, local);
   }
 }
 
