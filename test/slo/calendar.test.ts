@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { DateTime } from 'luxon';
+import { DateTime, type DurationUnit } from 'luxon';
 import { present } from '../../src/base/assert.ts';
 import { formatInstant } from '../../src/base/instant.ts';
 import { DAY, type EpochMs, epochMs, HOUR, ms } from '../../src/base/units.ts';
@@ -9,7 +9,7 @@ import { instantOfLocal, type ZoneRules } from '../../src/base/zone.ts';
 import { zoneRulesOf } from '../../src/config/zone-rules.ts';
 import { Calendar, type CalendarUnit, nominalLength } from '../../src/slo/calendar.ts';
 
-const zoneOf = (name: string): ZoneRules => present(zoneRulesOf(name), name);
+const zoneOf = (name: string): ZoneRules => present(zoneRulesOf(name) ?? undefined, name);
 const utc = (text: string): EpochMs => epochMs(Date.parse(text));
 
 function calendarOf(text: string, startTime: string, zone = 'Europe/Berlin'): Calendar {
@@ -100,7 +100,7 @@ describe('calendar periods', () => {
   });
 
   test('every period holds its time, meets its neighbour, and starts when luxon says', () => {
-    const spans: Readonly<Record<CalendarUnit, string>> = {
+    const spans: Readonly<Record<CalendarUnit, DurationUnit>> = {
       d: 'days',
       w: 'weeks',
       M: 'months',
@@ -132,9 +132,8 @@ describe('calendar periods', () => {
             'is not remembered wrongly',
           );
           const first = DateTime.fromISO(new Date(anchor).toISOString().slice(0, 19), { zone: 'UTC' });
-          const local = DateTime.fromMillis(start, { zone: 'UTC' }).toMillis() + zoneOf(zone).offsetAt(start);
-          const apart = DateTime.fromMillis(local, { zone: 'UTC' }).diff(first, 'days').days;
-          const guess = Math.round(apart / (nominalLength({ unit, count }) / DAY));
+          const local = DateTime.fromMillis(start + zoneOf(zone).offsetAt(start), { zone: 'UTC' });
+          const guess = Math.round(local.diff(first, spans[unit]).as(spans[unit]) / count);
           const starts = [-2, -1, 0, 1, 2].map((by) =>
             instantOfLocal(zoneOf(zone), first.plus({ [spans[unit]]: (guess + by) * count }).toMillis()),
           );
