@@ -1,5 +1,5 @@
 import { parseInstant } from '../base/instant.ts';
-import { DAY, MINUTE } from '../base/units.ts';
+import { DAY, MINUTE, type Ms, ms } from '../base/units.ts';
 import type { ZoneRules } from '../base/zone.ts';
 import { Calendar, type CalendarSpec, type CalendarUnit, nominalLength } from '../slo/calendar.ts';
 import type { SloWindow } from '../slo/slo.ts';
@@ -9,9 +9,11 @@ import { child, keyPosition, type SourceNode, textOf } from './source.ts';
 /** A time zone by its IANA name; null when there is none. */
 export type FindZone = (name: string) => ZoneRules | null;
 
-const STEP = 5 * MINUTE;
-/** Steps are kept for 36 days; the longest month has 31, and an hour where clocks go back. */
-const LONGEST = 35 * DAY;
+/** Steps of 5 minutes are kept for 36 days, those of 15 minutes for a year where an SLO asks for it. */
+const FINE_STEP = ms(5 * MINUTE);
+const COARSE_STEP = ms(15 * MINUTE);
+const FINE_MAX = 35 * DAY;
+const LONGEST = 365 * DAY;
 
 /** A calendar window: `duration` in whole units, from `startTime` on the clocks of `timeZone`. */
 export function resolveCalendar(
@@ -21,7 +23,8 @@ export function resolveCalendar(
   report: Report,
 ): SloWindow | undefined {
   const unit = resolveUnits(duration, report);
-  const anchor = resolveStart(calendar, report);
+  const isLong = unit !== undefined && nominalLength(unit) > FINE_MAX;
+  const anchor = resolveStart(calendar, isLong ? COARSE_STEP : FINE_STEP, report);
   const zone = resolveZone(calendar, findZone, report);
   if (unit === undefined || anchor === undefined || zone === undefined) return undefined;
   const length = nominalLength(unit);
@@ -36,7 +39,7 @@ function resolveUnits(node: SourceNode, report: Report): Pick<CalendarSpec, 'uni
     report.error(node.at, {
       code: 'CONFIG_DURATION_INVALID',
       message: `${JSON.stringify(text)} is not the duration of a calendar window`,
-      fix: 'write whole days, weeks or months: 1d, 1w or 1M',
+      fix: 'write whole days, weeks, months, quarters or years: 1d, 1w, 1M, 1Q or 1Y',
     });
     return undefined;
   }
@@ -45,7 +48,7 @@ function resolveUnits(node: SourceNode, report: Report): Pick<CalendarSpec, 'uni
     report.error(node.at, {
       code: 'CONFIG_WINDOW_TOO_LONG',
       message: `a window of ${text} is longer than the history kept`,
-      fix: 'use at most 1M or 35d',
+      fix: 'use at most 1Y or 365d',
     });
     return undefined;
   }
@@ -55,7 +58,7 @@ function resolveUnits(node: SourceNode, report: Report): Pick<CalendarSpec, 'uni
 const LOCAL_TIME = /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}$/;
 
 /** Milliseconds of the local time, as if it were UTC. */
-function resolveStart(calendar: SourceNode, report: Report): number | undefined {
+function resolveStart(calendar: SourceNode, step: Ms, report: Report): number | undefined {
   const node = child(calendar, 'startTime');
   if (node === undefined) return reportMissing(calendar, 'startTime', '2026-01-01 00:00:00', report);
   const text = textOf(node) ?? '';
@@ -68,11 +71,12 @@ function resolveStart(calendar: SourceNode, report: Report): number | undefined 
     });
     return undefined;
   }
-  if (start % STEP !== 0) {
+  if (start % step !== 0) {
+    const minutes = step / MINUTE;
     report.error(node.at, {
       code: 'CONFIG_WINDOW_STEP',
-      message: `periods that start at ${text.slice(11)} do not hold whole steps of 5 minutes`,
-      fix: 'use a full 5 minutes, such as 00:00:00',
+      message: `periods that start at ${text.slice(11)} do not hold whole steps of ${minutes} minutes`,
+      fix: `use full ${minutes} minutes, such as 00:00:00`,
     });
     return undefined;
   }
