@@ -212,6 +212,31 @@ describe('alerts over a reset', () => {
     });
   }
 
+  test('under workbook they are those of a rolling window, wherever outages and the reset lie', () => {
+    const outageArb = fc.record({
+      from: fc.integer({ min: -60, max: 30 }),
+      steps: fc.integer({ min: 1, max: 12 }),
+      bad: fc.integer({ min: 1, max: 100 }),
+    });
+    let alerts = 0;
+    fc.assert(
+      fc.property(fc.array(outageArb, { minLength: 1, maxLength: 3 }), (outages) => {
+        const [calendar, rolling] = [sloOf({ calendar: MONTH }), sloOf()].map((slo) => {
+          const group = new RawGroup(slo).steady(reset - 5 * DAY, reset + DAY, 0, 400, 5 * MINUTE);
+          for (const { from, steps, bad } of outages) {
+            group.steady(reset + from * 5 * MINUTE, reset + (from + steps) * 5 * MINUTE, bad, 0, 5 * MINUTE);
+          }
+          const { news } = run(new RawCells(group), reset - 6 * HOUR, reset + 8 * HOUR, { everyMs: 5 * MINUTE });
+          return news.map((said) => `${said.after} ${headline(said)}`);
+        });
+        assert.deepEqual(calendar, rolling);
+        alerts += calendar?.length ?? 0;
+      }),
+      { seed: 84, numRuns: 25 },
+    );
+    assert.ok(alerts > 25, `${alerts}`);
+  });
+
   test('the factor is of the nominal month: 14.4 over an hour, whatever the month', () => {
     const { tiers } = sloOf({ calendar: MONTH }).policy;
     assert.deepEqual(
