@@ -2,8 +2,9 @@ import { type EpochMs, epochMs } from '../base/units.ts';
 import { type Labels, labelsKey } from '../model/labels.ts';
 import type { Slo } from '../slo/slo.ts';
 import type { BalancerRecord } from './balancer-record.ts';
+import type { LevelSpec } from './count-level.ts';
 import { planRange } from './range-plan.ts';
-import { type RingState, SLO_LEVELS, StepRing } from './step-ring.ts';
+import { type RingState, StepRing, sloLevelsOf } from './step-ring.ts';
 import { type GroupView, STEP_MS, type WindowSums } from './view.ts';
 
 /** Stable over restarts. Another query is another generation, and so another group. */
@@ -23,11 +24,12 @@ export interface GroupState {
 
 /** Counts one role of a group, and tells the group since when it has data. */
 export class GroupCounter {
-  readonly ring = new StepRing(SLO_LEVELS);
+  readonly ring: StepRing;
   readonly #group: SloGroup;
 
   constructor(group: SloGroup) {
     this.#group = group;
+    this.ring = new StepRing(group.levels);
   }
 
   /** As CounterCell. An amount of 0 counts nothing but shows that there is data. */
@@ -44,6 +46,8 @@ export class SloGroup implements GroupView {
   slo: Slo;
   readonly labels: Labels;
   readonly key: string;
+  /** Another window length is another generation, so that they stay as they are. */
+  readonly levels: readonly LevelSpec[];
   readonly part: GroupCounter;
   readonly total: GroupCounter;
   /** Balancers with a series that is bound to this group. */
@@ -54,6 +58,7 @@ export class SloGroup implements GroupView {
     this.slo = slo;
     this.labels = labels;
     this.key = groupKey(slo, labels);
+    this.levels = sloLevelsOf(slo.window.length);
     this.part = new GroupCounter(this);
     this.total = new GroupCounter(this);
   }
@@ -69,7 +74,7 @@ export class SloGroup implements GroupView {
 
   /** Bad and total over the same steps: both roles are read by one plan. */
   range(from: EpochMs, to: EpochMs): WindowSums {
-    const plan = planRange(SLO_LEVELS, this.#newestAt(), from, to);
+    const plan = planRange(this.levels, this.#newestAt(), from, to);
     const total = this.total.ring.sum(plan);
     const part = this.part.ring.sum(plan);
     const { indicator } = this.slo;

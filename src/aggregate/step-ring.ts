@@ -13,6 +13,21 @@ export const SLO_LEVELS: readonly LevelSpec[] = [
   level(60_000, 75 * HOUR_MS),
   level(300_000, 36 * DAY_MS),
 ];
+/** Longer SLO windows do not fit into the usual levels. */
+const USUAL_MAX_MS = 35 * DAY_MS;
+const LONG_STEP_MS = 900_000;
+/** A quarter of nominally 90 days has up to 92 and an hour, a year of 12 nominal months 366. */
+const LONGEST_OF_NOMINAL = 1.025;
+
+/**
+ * Levels of the events of one SLO, by its nominal window: quarters and years have one more, of 15 minutes, to whose
+ * steps the local days of every zone are whole.
+ */
+export function sloLevelsOf(windowMs: number): readonly LevelSpec[] {
+  if (windowMs <= USUAL_MAX_MS) return SLO_LEVELS;
+  const days = Math.ceil((windowMs * LONGEST_OF_NOMINAL) / DAY_MS) + 1;
+  return [...SLO_LEVELS, level(LONG_STEP_MS, days * DAY_MS)];
+}
 /** Levels of what detectors read. */
 export const FEATURE_LEVELS: readonly LevelSpec[] = [level(10_000, 7 * HOUR_MS), level(300_000, 8 * DAY_MS)];
 /** Levels of one bucket of a stage histogram. */

@@ -4,7 +4,8 @@ import type { Slo } from '../slo/slo.ts';
 
 /**
  * Events in whole steps. `from` is the edge really used: a window's old edge is rounded down to the step of the level
- * that still holds it (10 s for 7 h, 1 min for 75 h, 5 min for 36 d). Sums are exact integers.
+ * that still holds it (10 s for 7 h, 1 min for 75 h, 5 min for 36 d, 15 min
+ * where an SLO window is longer). Sums are exact integers.
  */
 export interface WindowSums {
   readonly bad: number;

@@ -26,7 +26,9 @@ export const EXHAUSTION = viewSchema<ExhaustionView>(
   'When the error budget would be gone if errors went on as they are.',
   {
     exhausted: flag('The budget is gone now.'),
-    seconds: numberOrNull('Seconds until it is gone; null = never on this course, 0 = exhausted.'),
+    seconds: numberOrNull(
+      'Seconds until it is gone, resets of a calendar window counted in; null = never on this course, 0 = exhausted.',
+    ),
     low: numberOrNull('Lower end of the band, in seconds.'),
     high: numberOrNull('Upper end of the band, in seconds.'),
     paceSeconds: numberOrNull('SLO window divided by burn rate, in seconds; null when nothing burns.'),
@@ -43,6 +45,10 @@ export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its
   total: numberOf('Events observed in the SLO window.'),
   sli: numberOrNull('good / total; null without events.'),
   budgetRemaining: numberOrNull('Share of the error budget that is left; below 0 when overspent.'),
+  budgetRemainingSoFar: numberOrNull(
+    'Calendar windows: the same if the period ended now, without the traffic expected until its end; else null.',
+  ),
+  resetsAt: instantOrNull('Calendar windows: when the budget starts afresh; else null.'),
   burn: numbersByName('Burn rate by alert window (5m, 30m, 1h, ...); null without events in it.'),
   exhaustion: ref<ExhaustionView>(EXHAUSTION),
   tier: textOrNull('Highest tier that holds; null when none does.'),

@@ -42,6 +42,8 @@ export const toGroupView = (status: GroupStatus): GroupViewOut => ({
   total: status.total,
   sli: status.sli,
   budgetRemaining: status.budgetRemaining,
+  budgetRemainingSoFar: status.budgetRemainingSoFar,
+  resetsAt: instantOrNull(status.resetsAt),
   burn: Object.fromEntries(status.burn),
   exhaustion: toExhaustionView(status.exhaustion),
   tier: status.tier,

@@ -106,15 +106,18 @@ function summaryOf({ indicator }: Slo, share: number | null, exhaustion: Exhaust
   return `${what}; ${exhaustionText(exhaustion)}.`;
 }
 
-/** Share of the whole budget that bad events from `from` on have used, what came past the watermark included. */
+/**
+ * Share of the whole budget that bad events from `from` on have used, what came past the watermark included; of a
+ * calendar budget, those of this period.
+ */
 function spentFrom(from: EpochMs, { windows, budget }: BurnAlertInput): number | null {
-  const { group, to, slo } = windows;
-  if (slo.total === 0) return null;
-  const end = Math.max(to, group.lastEventAt ?? to);
-  const start = Math.max(from, to - group.slo.window.length);
-  if (start >= end) return 0;
-  const { bad, inconsistent } = group.range(epochMs(start), epochMs(end));
-  return inconsistent ? null : bad / (budget.value * paddedTotal(slo));
+  const { group, slo } = windows;
+  const whole = budget.value * paddedTotal(slo);
+  if (whole === 0) return null;
+  const start = epochMs(Math.max(from, slo.from));
+  if (start >= slo.end) return 0;
+  const { bad, inconsistent } = group.range(start, slo.end);
+  return inconsistent ? null : bad / whole;
 }
 
 /** The leading tier's burns, then what they rest on. The first two stand in a page. */

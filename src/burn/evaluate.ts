@@ -2,7 +2,7 @@ import type { FeedView, GroupView } from '../aggregate/view.ts';
 import { type BurnRate, burnRate, DAY, type EpochMs, HOUR, type Ms, ratio } from '../base/units.ts';
 import type { Exhaustion } from '../model/alert.ts';
 import type { GroupState } from '../model/views.ts';
-import { type BudgetRatio, budgetRemaining, burnOf } from '../slo/budget.ts';
+import { type BudgetRatio, budgetRemaining, budgetRemainingSoFar, burnOf } from '../slo/budget.ts';
 import { leadingTier } from './alert.ts';
 import { BudgetCourse, exhaustionAt, type GroupPast } from './exhaustion.ts';
 import { type GroupAlertState, INACTIVE, nextState } from './group-state.ts';
@@ -34,7 +34,8 @@ export function evaluateGroup(
   now: EpochMs,
 ): GroupEvaluation {
   const { policy } = group.slo;
-  const course = new BudgetCourse(group, budget, feed.watermark ?? now, past);
+  const to = feed.watermark ?? now;
+  const course = new BudgetCourse(group, budget, to, past, feed.reporting ? to : now);
   const after = (): GroupAlertState => {
     if (feed.reporting && feed.watermark !== null) {
       const held = before.kind === 'firing' ? before.holding : [];
@@ -62,13 +63,14 @@ export function toStatus(
   shown: ReadonlyMap<string, Ms>,
 ): GroupStatus {
   const { windows, state, budget } = evaluation;
-  const { group, slo: window } = windows;
+  const { group, slo: window, calendar } = windows;
   const burn = new Map<string, BurnRate | null>();
   for (const [name, length] of shown) {
     const value = burnOf(windows.read(length), budget);
     burn.set(name, value === null ? null : burnRate(value));
   }
   const remaining = budgetRemaining(window, budget);
+  const soFar = budgetRemainingSoFar(window, budget);
   const firing = state.kind === 'firing' ? state : null;
   const good = window.observedTotal - window.observedBad;
   return {
@@ -82,6 +84,8 @@ export function toStatus(
     total: window.observedTotal,
     sli: window.total === 0 ? null : ratio(good / window.total),
     budgetRemaining: remaining === null ? null : ratio(remaining),
+    budgetRemainingSoFar: calendar === null || soFar === null ? null : ratio(soFar),
+    resetsAt: calendar?.period.end ?? null,
     burn,
     exhaustion,
     tier: firing?.tier ?? null,

@@ -2,6 +2,7 @@ import { type GroupView, STEP_MS } from '../aggregate/view.ts';
 import { DAY, type EpochMs, epochMs, HOUR, MINUTE, type Ms, ms } from '../base/units.ts';
 import type { Exhaustion } from '../model/alert.ts';
 import { type BudgetRatio, type BudgetWindow, burnOf, errorRatio, isExhausted, paddedTotal } from '../slo/budget.ts';
+import { NOISE, timeInCalendar } from './calendar-course.ts';
 import { DayBook, type Events } from './day-book.ts';
 import { type ExpectedTraffic, TrafficBook } from './traffic.ts';
 import { wilsonBounds } from './wilson.ts';
@@ -23,14 +24,11 @@ export class GroupPast {
   readonly traffic = new TrafficBook();
 }
 
-/** Relative to the whole budget: keeps rounding from deciding at exactly burn 1. */
-const NOISE = 1e-12;
-
 /**
  * One group's budget walked forward from the watermark (design section 8): expected traffic comes in, with errors at a
- * given ratio; what is older than the SLO window rolls out. Made once per group and tick and asked for several ratios.
- * By the day first, then by the hour and by the step where the limit may be met, so that a budget that lasts costs
- * little.
+ * given ratio; what is older than the SLO window rolls out. A calendar budget starts afresh instead (timeInCalendar).
+ * Made once per group and tick and asked for several ratios. By the day first, then by the hour and by the step where
+ * the limit may be met, so that a budget that lasts costs little.
  */
 export class BudgetCourse {
   readonly exhausted: boolean;
@@ -45,9 +43,12 @@ export class BudgetCourse {
   readonly #partDays = new Map<number, Events>();
   readonly #partHours = new Map<number, Events>();
 
-  /** Alert windows end at `to`. `past` is that of the ticks before, if there were any. */
-  constructor(group: GroupView, budget: BudgetRatio, to: EpochMs, past = new GroupPast()) {
-    const windows = new GroupWindows(group, to);
+  /**
+   * Alert windows end at `to`. `past` is that of the ticks before, if there were any. A calendar's period is that of
+   * `now`.
+   */
+  constructor(group: GroupView, budget: BudgetRatio, to: EpochMs, past = new GroupPast(), now: EpochMs = to) {
+    const windows = new GroupWindows(group, to, past.traffic, now);
     this.windows = windows;
     this.#budget = budget;
     this.#past = past;
@@ -61,14 +62,19 @@ export class BudgetCourse {
    * Time until bad >= budget x total with errors at `ratio` of the expected traffic; null = never on this course, or
    * not within `withinMs`. 0 = exhausted.
    */
-  timeAt(ratio: number, withinMs = this.#lengthMs): Ms | null {
+  timeAt(ratio: number, withinMs = Number.POSITIVE_INFINITY): Ms | null {
     if (this.exhausted) return ms(0);
-    if (ratio <= 0 || this.windows.slo.total === 0) return null;
-    return this.#find(ratio, 'exhausted', withinMs);
+    if (ratio <= 0 || this.#total === 0) return null;
+    const { calendar, slo, to } = this.windows;
+    if (calendar === null) return this.#find(ratio, 'exhausted', Math.min(withinMs, this.#lengthMs));
+    const found = timeInCalendar(calendar, slo, this.#budget, to, ratio);
+    return found === null || found > withinMs ? null : ms(Math.ceil(found));
   }
 
   /** When the budget is positive again if errors stopped now. */
   recoversAt(): EpochMs {
+    const { calendar } = this.windows;
+    if (calendar !== null) return calendar.period.end;
     const after = this.#find(0, 'recovered', this.#lengthMs);
     return epochMs(this.windows.to + (after ?? this.#lengthMs));
   }

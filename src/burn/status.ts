@@ -16,7 +16,12 @@ export interface GroupStatus {
   readonly bad: number;
   readonly total: number;
   readonly sli: Ratio | null;
+  /** Of a calendar window: of what the whole period is expected to allow. */
   readonly budgetRemaining: Ratio | null;
+  /** Of a calendar window: of what the period so far allows. Null when the window rolls. */
+  readonly budgetRemainingSoFar: Ratio | null;
+  /** When a calendar budget starts afresh; null when the window rolls. */
+  readonly resetsAt: EpochMs | null;
   /** By window name, shortest first: 5m 30m 1h 2h 6h 1d 3d and the policy's others. null = no events in it. */
   readonly burn: ReadonlyMap<string, BurnRate | null>;
   readonly exhaustion: Exhaustion;

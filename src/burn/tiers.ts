@@ -4,7 +4,7 @@ import type { Fraction, Policy, Tier } from '../slo/slo.ts';
 import { minBurnOf } from '../slo/windows.ts';
 import type { BudgetCourse } from './exhaustion.ts';
 import { wilsonBounds, zOf } from './wilson.ts';
-import type { ReadWindow } from './window.ts';
+import type { GroupWindows, ReadWindow } from './window.ts';
 
 /** A firing tier clears only if it would not fire with both burns this much higher. */
 const HYSTERESIS: Fraction = { numerator: 5n, denominator: 4n };
@@ -26,11 +26,18 @@ export interface TierInput {
 export function holdingTiers(policy: Policy, input: TierInput, held: readonly string[]): readonly Tier[] {
   // Without bad events nothing burns: the usual case costs nothing.
   const { windows } = input.course;
-  if (windows.slo.bad === 0 && !windows.inconsistent) return [];
+  if (windows.slo.bad === 0 && !windows.inconsistent && !burntBeforeReset(policy, windows)) return [];
   const { confidence, tiers } = policy;
   if (confidence === null) return tiers.filter((tier) => holdsPlainly(tier, input));
   const z = zOf(confidence);
   return tiers.filter((tier) => holdsSurely(tier, input, z, held.includes(tier.name)));
+}
+
+/** Alert windows reach back over a calendar's reset, so that bad events may lie before all that the SLO window holds. */
+function burntBeforeReset({ tiers }: Policy, windows: GroupWindows): boolean {
+  if (windows.calendar === null || tiers.length === 0) return false;
+  const { bad, inconsistent } = windows.read(Math.max(...tiers.map(({ long }) => long)));
+  return bad > 0 || inconsistent;
 }
 
 /**

@@ -29,6 +29,7 @@ import { CorrelationSchema, DetectorsSchema, RoutesSchema, ServiceSchema, TiersS
 import { type Environment, readSecrets } from './secrets.ts';
 import { booleanOf, child, entries, type Position, type SourceNode, textOf } from './source.ts';
 import { checkRunbook } from './validate.ts';
+import { zoneRulesOf } from './zone-rules.ts';
 
 export interface ServiceOptions {
   /** null = no file: every default. */
@@ -145,7 +146,7 @@ export function loadRules(options: RulesOptions): LoadedRules {
   };
   const runbooks = findRunbooks(options.runbooksDir);
   const policies = readPolicies(files, options, problems);
-  const slos = readSlos(files.slos, { runbooks, policies }, problems).map(({ slo }) => slo);
+  const slos = readSlos(files.slos, { runbooks, policies, zoneRules: zoneRulesOf }, problems).map(({ slo }) => slo);
   const { detectors, heartbeat } = readDetectors(files, options, runbooks, problems);
   const correlation = readCorrelation(files, options, problems);
   const { receivers, routes, names } = readRoutes(files, options, problems);

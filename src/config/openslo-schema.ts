@@ -89,7 +89,14 @@ export const SloSchema = Type.Object(
         indicator: Type.Optional(Indicator),
         indicatorRef: anything,
         timeWindow: Type.Array(
-          Type.Object({ duration: anything, isRolling: Type.Optional(Type.Boolean()), calendar: anything }, STRICT),
+          Type.Object(
+            {
+              duration: anything,
+              isRolling: Type.Optional(Type.Boolean()),
+              calendar: Type.Optional(Type.Object({ startTime: anything, timeZone: anything }, STRICT)),
+            },
+            STRICT,
+          ),
           { minItems: 1, expected: 'one window, for example [{ duration: 30d, isRolling: true }]' },
         ),
         budgetingMethod: Type.Optional(text('Occurrences')),

@@ -4,6 +4,7 @@ import type { Indicator, Objective, Policy, Slo, SloWindow } from '../slo/slo.ts
 import { generationOf } from './digest.ts';
 import type { PolicyBook } from './policies.ts';
 import type { Report } from './report.ts';
+import type { FindZone } from './resolve-calendar.ts';
 import { type IndicatorPlan, resolveIndicator, resolveSeconds } from './resolve-indicator.ts';
 import { resolveObjective } from './resolve-objective.ts';
 import { isAttributeName, misspeltAttribute } from './resolve-where.ts';
@@ -16,6 +17,8 @@ import { checkRunbook, type ResolvedSlo } from './validate.ts';
 export interface SloContext {
   readonly runbooks: ReadonlySet<string>;
   readonly policies: PolicyBook;
+  /** Time zones by their IANA names; null for no zone. */
+  readonly zoneRules: FindZone;
 }
 
 const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
@@ -41,7 +44,7 @@ export function resolveSlo(root: SourceNode, context: SloContext, report: Report
   const settings = resolveSettings(metadata, context, report);
   reportUnused(spec, report);
   const plan = resolveIndicator(spec, report);
-  const window = resolveWindow(spec, report);
+  const window = resolveWindow(spec, context.zoneRules, report);
   const counted = isCountable(spec, report);
   const objectives = items(child(spec, 'objectives'));
   checkObjectiveNames(objectives, report);

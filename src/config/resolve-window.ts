@@ -2,6 +2,7 @@ import { formatDuration, parseDuration } from '../base/duration.ts';
 import { DAY, HOUR, MINUTE, type Ms } from '../base/units.ts';
 import type { SloWindow } from '../slo/slo.ts';
 import type { Report } from './report.ts';
+import { type FindZone, resolveCalendar } from './resolve-calendar.ts';
 import { booleanOf, child, items, keyPosition, type SourceNode, textOf } from './source.ts';
 
 /** Steps of 5 minutes are kept for 36 days; the oldest day is needed for the window's old edge. */
@@ -24,14 +25,15 @@ export function resolveDuration(node: SourceNode | undefined, name: string, repo
 }
 
 function durationFix(text: string): string {
-  if (/^\d+[MQY]$/.test(text)) return 'months, quarters and years have no fixed length: write days, such as 30d';
+  if (/^\d+[MQY]$/.test(text))
+    return 'months, quarters and years have no fixed length: write days, such as 30d, or a calendar window';
   if (/^\d*\.\d+(ms|[smhdw])$/.test(text)) return 'use whole numbers: 1h30m instead of 1.5h';
   if (/^\d+$/.test(text)) return `add a unit: ${text}s, ${text}m, ${text}h or ${text}d`;
   return 'write whole numbers with units ms, s, m, h, d, w, largest first, such as 5m, 1h30m or 30d';
 }
 
-/** `spec.timeWindow`: one rolling window that the kept steps can hold. */
-export function resolveWindow(spec: SourceNode, report: Report): SloWindow | undefined {
+/** `spec.timeWindow`: one window, rolling or calendar, that the kept steps can hold. */
+export function resolveWindow(spec: SourceNode, findZone: FindZone, report: Report): SloWindow | undefined {
   const [window, second] = items(child(spec, 'timeWindow'));
   if (window === undefined) return undefined;
   if (second !== undefined) {
@@ -42,27 +44,44 @@ export function resolveWindow(spec: SourceNode, report: Report): SloWindow | und
     });
     return undefined;
   }
-  const calendar = child(window, 'calendar') !== undefined;
-  if (calendar || booleanOf(child(window, 'isRolling')) === false) {
-    report.error(keyPosition(window, calendar ? 'calendar' : 'isRolling'), {
-      code: 'CONFIG_UNSUPPORTED',
-      message: 'calendar windows are not supported',
-      fix: 'use a rolling window: timeWindow: [{ duration: 30d, isRolling: true }]',
-    });
-    return undefined;
-  }
+  const kind = kindOf(window, report);
+  if (kind === undefined) return undefined;
   const node = child(window, 'duration');
   if (node === undefined) {
     report.error(window.at, {
       code: 'CONFIG_KEY_MISSING',
       message: 'the time window has no duration',
-      fix: 'add duration: 30d',
+      fix: kind === 'rolling' ? 'add duration: 30d' : 'add duration: 1M',
     });
     return undefined;
   }
+  if (kind === 'calendar') return resolveCalendar(node, child(window, 'calendar') ?? window, findZone, report);
   const length = resolveDuration(node, 'the time window', report);
   if (length === undefined || !isKept(length, node, report)) return undefined;
   return { text: textOf(node) ?? formatDuration(length), length, rolling: true };
+}
+
+/** A calendar makes it a calendar window, unless it says that it rolls; nothing said rolls. */
+function kindOf(window: SourceNode, report: Report): 'rolling' | 'calendar' | undefined {
+  const isRolling = booleanOf(child(window, 'isRolling'));
+  const hasCalendar = child(window, 'calendar') !== undefined;
+  if (hasCalendar && isRolling === true) {
+    report.error(keyPosition(window, 'isRolling'), {
+      code: 'CONFIG_WINDOW_KIND',
+      message: 'a window either rolls or follows a calendar',
+      fix: 'write isRolling: false, or remove the calendar',
+    });
+    return undefined;
+  }
+  if (!hasCalendar && isRolling === false) {
+    report.error(keyPosition(window, 'isRolling'), {
+      code: 'CONFIG_WINDOW_KIND',
+      message: 'a window that does not roll needs a calendar',
+      fix: 'add calendar: { startTime: 2026-01-01 00:00:00, timeZone: Europe/Berlin }, or write isRolling: true',
+    });
+    return undefined;
+  }
+  return hasCalendar ? 'calendar' : 'rolling';
 }
 
 function isKept(length: Ms, node: SourceNode, report: Report): boolean {

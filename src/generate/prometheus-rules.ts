@@ -58,7 +58,7 @@ export function toRuleFile(slo: Slo, options: GenerateOptions): RuleFile {
           { name: `${name}/alerts`, interval, rules: alerts },
         ]
       : [{ name, interval, rules: [...events, ...alerts] }];
-  groups.push({ name: `${name}/budget`, interval: '5m', rules: [remainingRule(slo)] });
+  if (slo.window.rolling) groups.push({ name: `${name}/budget`, interval: '5m', rules: [remainingRule(slo)] });
   if (options.engine === 'mimir') {
     const largest = Math.max(...groups.map(({ rules }) => rules.length));
     if (largest > MIMIR_RULES_PER_GROUP_MAX) {
@@ -79,6 +79,9 @@ function commentOf(slo: Slo, tiers: readonly Tier[]): readonly string[] {
     ...(slo.policy.confidence === null
       ? []
       : [`Policy ${slo.policy.name} in PromQL: the full factors and least bad events, no confidence, no countdown.`]),
+    ...(slo.window.rolling
+      ? []
+      : ['What is left of a calendar window, with its reset and the traffic to come, is left to slowburn itself.']),
     ...(left.length === 0 ? [] : [`Left to slowburn itself, too short for minutes: tier ${left.join(', ')}.`]),
   ];
 }

@@ -23,9 +23,15 @@ export function bandText(low: number, high: number): string {
   return `${to.endsWith(` ${unit}`) ? count : from} to ${to}`;
 }
 
-/** What a share of an SLO's budget is a share of: `the month` for 30 days, else `the 7d budget`. */
+const PERIODS: ReadonlyMap<string, string> = new Map([
+  ['30d', 'the month'],
+  ['1M', 'the month'],
+  ['1w', 'the week'],
+]);
+
+/** What a share of an SLO's budget is a share of: `the month` for 30 days or a calendar month, else `the 7d budget`. */
 export const budgetText = (window: string | undefined): string =>
-  window === '30d' ? 'the month' : window === undefined ? 'the budget' : `the ${window} budget`;
+  window === undefined ? 'the budget' : (PERIODS.get(window) ?? `the ${window} budget`);
 
 export function exhaustionText({ exhausted, until, low, high }: Exhaustion): string {
   if (exhausted) return 'the budget is exhausted';

@@ -29,6 +29,8 @@ export interface GroupViewOut {
   readonly total: number;
   readonly sli: number | null;
   readonly budgetRemaining: number | null;
+  readonly budgetRemainingSoFar: number | null;
+  readonly resetsAt: string | null;
   readonly burn: Readonly<Record<string, number | null>>;
   readonly exhaustion: ExhaustionView;
   readonly tier: string | null;

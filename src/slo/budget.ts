@@ -12,6 +12,8 @@ export interface BudgetWindow {
   readonly lengthMs: number;
   /** Equal to lengthMs without a missing lead. */
   readonly observedMs: number;
+  /** Of a calendar period that is not over: the events still expected until its end. Nothing otherwise. */
+  readonly expected?: number;
 }
 
 /** The share of events that may be bad, 1 - target, exactly. `value` is the nearest double. */
@@ -26,11 +28,14 @@ export function budgetRatioOf(objective: Objective): BudgetRatio {
   return { numerator, denominator, value: Number(numerator) / Number(denominator) };
 }
 
-export const paddedTotal = ({ total, lengthMs, observedMs }: BudgetWindow): number => (total * lengthMs) / observedMs;
+/** The events that the budget is a share of: observed, of a missing lead, and expected. */
+export const paddedTotal = ({ total, lengthMs, observedMs, expected = 0 }: BudgetWindow): number =>
+  (total * lengthMs) / observedMs + expected;
 
-/** Bad events / all events, lead included; null without events. */
+/** Bad events / all events, lead and expected ones included; null without events. */
 export function errorRatio(window: BudgetWindow): number | null {
-  return window.total === 0 ? null : window.bad / paddedTotal(window);
+  const total = paddedTotal(window);
+  return total === 0 ? null : window.bad / total;
 }
 
 /** Error ratio / budget ratio (SRE Workbook, chapter 5); null without events. */
@@ -45,11 +50,15 @@ export function budgetRemaining(window: BudgetWindow, budget: BudgetRatio): numb
   return burn === null ? null : 1 - burn;
 }
 
+/** What is left if nothing more were to come: of a calendar period, as if it ended now. */
+export const budgetRemainingSoFar = (window: BudgetWindow, budget: BudgetRatio): number | null =>
+  budgetRemaining({ ...window, expected: 0 }, budget);
+
 /** Doubles decide unless they are this close to the threshold. */
 const CLOSE = 1e-9;
 
 /**
- * burn >= factor, exactly: bad x observed x bDen x fDen >= fNum x bNum x total x length. False without events. `scale`
+ * burn >= factor, exactly: bad x observed x bDen x fDen >= fNum x bNum x (total x length + expected x observed). False without events. `scale`
  * multiplies the burn (hysteresis).
  */
 export function burnsAtLeast(window: BudgetWindow, budget: BudgetRatio, factor: Fraction, scale?: Fraction): boolean {
@@ -60,7 +69,8 @@ export function burnsAtLeast(window: BudgetWindow, budget: BudgetRatio, factor: 
   if (Math.abs(burn * by - wanted) > CLOSE * wanted) return burn * by > wanted;
   const whole = (value: number): bigint => BigInt(Math.round(value));
   const left = whole(window.bad) * whole(window.observedMs) * budget.denominator * factor.denominator;
-  const right = factor.numerator * budget.numerator * whole(window.total) * whole(window.lengthMs);
+  const total = whole(window.total) * whole(window.lengthMs) + whole(window.expected ?? 0) * whole(window.observedMs);
+  const right = factor.numerator * budget.numerator * total;
   return left * (scale?.numerator ?? 1n) >= right * (scale?.denominator ?? 1n);
 }
 

@@ -2,6 +2,7 @@ import type { Decimal } from '../base/decimal.ts';
 import type { Ms } from '../base/units.ts';
 import type { Severity } from '../model/alert.ts';
 import type { Labels } from '../model/labels.ts';
+import type { Calendar } from './calendar.ts';
 
 /** One test on an attribute of a canonical series; a missing attribute has the value `""`. */
 export type Condition =
@@ -39,12 +40,22 @@ export interface Objective {
   readonly target: Decimal;
 }
 
-export interface SloWindow {
-  /** As written: `30d`. */
-  readonly text: string;
-  readonly length: Ms;
-  readonly rolling: boolean;
-}
+/** Over which time the budget is kept: the last 30 days, or this month. */
+export type SloWindow =
+  | {
+      readonly rolling: true;
+      /** As written: `30d`. */
+      readonly text: string;
+      readonly length: Ms;
+    }
+  | {
+      readonly rolling: false;
+      /** As written: `1M`. */
+      readonly text: string;
+      /** Nominal: what factors and paces reckon with. The periods themselves are the calendar's. */
+      readonly length: Ms;
+      readonly calendar: Calendar;
+    };
 
 /** An exact positive fraction. */
 export interface Fraction {

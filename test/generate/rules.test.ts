@@ -43,6 +43,19 @@ describe('generated rules', () => {
     assert.equal(carried?.labels['team'], 'edge');
   });
 
+  test('a calendar window has the same alerts, and leaves what remains of it to us', () => {
+    const calendar = { duration: '1M', startTime: '2026-01-01T00:00:00', zone: 'Europe/Berlin' };
+    const [monthly, rolling] = [sloOf({ calendar }), sloOf()];
+    const namesOf = (slo: Slo) =>
+      toRuleFile(slo, { engine: 'prometheus', externalUrl: URL }).groups.map(({ name }) => name.split('/').at(-1));
+    assert.deepEqual(namesOf(rolling), [...namesOf(monthly), 'budget']);
+    assert.deepEqual(
+      alertsOf(monthly).map(({ expr }) => expr),
+      alertsOf(rolling).map(({ expr }) => expr),
+    );
+    assert.match(toRuleFile(monthly, { engine: 'prometheus', externalUrl: URL }).comment.join(), /reset/);
+  });
+
   test('a tier whose short window has fewer than two steps is left out and named', () => {
     const slo = slos.find(({ id }) => id === 'upstream-availability');
     assert.ok(slo);

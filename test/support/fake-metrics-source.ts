@@ -43,6 +43,8 @@ export function fakeStatus(over: Partial<GroupStatus> = {}): GroupStatus {
     total: 1000,
     sli: ratio(0.99),
     budgetRemaining: ratio(-9),
+    budgetRemainingSoFar: null,
+    resetsAt: null,
     burn: new Map([
       ['5m', burnRate(21.5)],
       ['1h', null],

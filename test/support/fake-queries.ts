@@ -66,6 +66,8 @@ const BURNING: GroupViewOut = {
   total: 52_341_119,
   sli: 0.9992166388,
   budgetRemaining: 0.2166,
+  budgetRemainingSoFar: null,
+  resetsAt: null,
   burn: burn([21.4, 21, 18.02, 9.1, 3.2, 0.9, 1e-9]),
   exhaustion: FAKE_EXHAUSTION,
   tier: '50h',

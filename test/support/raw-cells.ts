@@ -5,8 +5,10 @@ import { type Decimal, parseDecimal } from '../../src/base/decimal.ts';
 import { parseDuration } from '../../src/base/duration.ts';
 import { type EpochMs, epochMs, type Ms } from '../../src/base/units.ts';
 import { loadRules } from '../../src/config/load.ts';
+import { zoneRulesOf } from '../../src/config/zone-rules.ts';
 import { type Labels, labelsKey, labelsOf } from '../../src/model/labels.ts';
-import type { Policy, Slo } from '../../src/slo/slo.ts';
+import { Calendar, type CalendarUnit, nominalLength } from '../../src/slo/calendar.ts';
+import type { Policy, Slo, SloWindow } from '../../src/slo/slo.ts';
 
 /** A Monday, on a step edge of every level. */
 export const T0 = Date.UTC(2026, 2, 2);
@@ -23,6 +25,8 @@ type ShippedPolicyName = 'workbook' | 'countdown';
 export interface SloOptions {
   readonly target?: string;
   readonly window?: string;
+  /** A calendar window instead. */
+  readonly calendar?: { readonly duration: string; readonly startTime: string; readonly zone: string };
   readonly policy?: ShippedPolicyName | Policy;
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -41,12 +45,26 @@ function shippedPolicy(name: ShippedPolicyName, window: Ms, target: Decimal): Po
   return built.policy;
 }
 
+const rollingOf = (text: string): SloWindow => ({
+  text,
+  length: present(parseDuration(text), text),
+  rolling: true,
+});
+
+function calendarOf({ duration, startTime, zone: name }: NonNullable<SloOptions['calendar']>): SloWindow {
+  const unit = { unit: duration.slice(-1) as CalendarUnit, count: Number(duration.slice(0, -1)) };
+  const zone = present(zoneRulesOf(name) ?? undefined, name);
+  const calendar = new Calendar({ ...unit, anchor: Date.parse(`${startTime}Z`), zone });
+  return { text: duration, length: nominalLength(unit), rolling: false, calendar };
+}
+
 /** An availability SLO, 0.999 over 30d and workbook unless said otherwise. */
 export function sloOf(options: SloOptions = {}): Slo {
   const { target = '0.999', window = '30d', policy = 'workbook' } = options;
   const id = 'checkout-availability';
   const decimal = present(parseDecimal(target), target);
-  const length = present(parseDuration(window), window);
+  const sloWindow = options.calendar === undefined ? rollingOf(window) : calendarOf(options.calendar);
+  const { length } = sloWindow;
   const query = { metric: 'lb.requests', where: [] };
   return {
     id,
@@ -54,7 +72,7 @@ export function sloOf(options: SloOptions = {}): Slo {
     service: 'checkout',
     displayName: id,
     objective: { text: target, target: decimal },
-    window: { text: window, length, rolling: true },
+    window: sloWindow,
     indicator: { kind: 'events', counts: 'bad', part: query, total: query },
     labels: labelsOf(Object.entries(options.labels ?? { team: 'edge' })),
     annotations: labelsOf([]),

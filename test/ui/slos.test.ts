@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { slosPage } from '../../src/ui/pages/slos.ts';
 import { registerPages } from '../../src/ui/register.ts';
 import { startApi } from '../support/api-server.ts';
 import { createFakeCommands, createFakeQueries } from '../support/fake-queries.ts';
@@ -56,5 +57,34 @@ describe('the page of the budgets, narrowed', () => {
   test('what is asked is shown as text', async (t) => {
     const { body } = await shown(t, '?slo=%3Cscript%3E&cluster=a&cluster=b');
     assert.match(body, /No budget fits slo &lt;script&gt;\. /);
+  });
+});
+
+describe('a calendar window on the page of the budgets', () => {
+  const [slo] = queries.slos();
+  assert.ok(slo !== undefined);
+  const [group] = slo.groups;
+  assert.ok(group !== undefined);
+  const shownOf = (resetsAt: string | null, soFar: number | null, rolling: boolean): string =>
+    slosPage(
+      [
+        {
+          ...slo,
+          rolling,
+          window: '1M',
+          groups: [{ ...group, state: 'measured', budgetRemaining: 0.62, budgetRemainingSoFar: soFar, resetsAt }],
+        },
+      ],
+      { slo: null, cluster: null, zone: null },
+    ).markup;
+
+  test('says when it resets, and what is left of the budget so far', () => {
+    const page = shownOf('2026-03-31T22:00:00.000Z', 0.24, false);
+    assert.match(page, /of 1M by the calendar, resets on <time[^>]*>2026-03-31 22:00:00 UTC<\/time>/);
+    assert.match(page, /62 % \(of the budget so far: 24 %\)/);
+  });
+
+  test('a rolling one says neither', () => {
+    assert.doesNotMatch(shownOf(null, null, true), /resets|so far|calendar/);
   });
 });

@@ -1,7 +1,7 @@
 import { ATTRIBUTE } from '../../model/conventions.ts';
 import type { GroupViewOut, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
-import { severityBadge } from '../layout.ts';
+import { severityBadge, time } from '../layout.ts';
 import { exhaustionWords, labelWords, percentWords, stateWords } from '../phrases.ts';
 
 const BURN_WINDOWS = ['5m', '1h', '6h', '3d'] as const;
@@ -37,7 +37,7 @@ function narrowed(slos: readonly SloView[], { slo, cluster, zone }: SloFilter): 
 function sections(slos: readonly SloView[]): Html {
   return html`${slos.map(
     (slo) => html`<section aria-labelledby="slo-${slo.id}"><h2 id="slo-${slo.id}">${slo.displayName}</h2>
-<p class="quiet">${slo.id}: ${percentWords(Number(slo.objective))} of ${slo.window}, service ${slo.service}</p>
+<p class="quiet">${slo.id}: ${percentWords(Number(slo.objective))} of ${slo.window}${resetWords(slo)}, service ${slo.service}</p>
 ${
   slo.groups.length === 0
     ? html`<p class="state no_data">No data: no balancer has pushed what this SLO counts.</p>`
@@ -55,11 +55,22 @@ function groupRow(group: GroupViewOut): Html {
 <td class="state ${group.state}">${stateWords(group)}</td>
 <td>${group.severity === null ? 'none' : html`${severityBadge(group.severity)} ${group.tiersHolding.join(', ')}`}</td>
 <td class="number">${known && group.sli !== null ? percentWords(group.sli) : '–'}</td>
-<td class="number">${known && group.budgetRemaining !== null ? percentWords(group.budgetRemaining) : '–'}</td>
+<td class="number">${known && group.budgetRemaining !== null ? leftWords(group.budgetRemaining, group.budgetRemainingSoFar) : '–'}</td>
 <td>${known && group.budgetRemaining !== null ? exhaustionWords(group.exhaustion) : 'not known'}</td>
 ${BURN_WINDOWS.map((window) => html`<td class="number">${burnWords(known ? group.burn[window] : null)}</td>`)}
 <td class="number">${group.bad} bad of ${group.total}</td></tr>`;
 }
+
+/** A calendar window says when its budget starts afresh, as its first group knows. */
+function resetWords({ rolling, groups }: SloView): Html | string {
+  if (rolling) return '';
+  const resetsAt = groups[0]?.resetsAt ?? null;
+  return resetsAt === null ? ' by the calendar' : html` by the calendar, resets on ${time(resetsAt)}`;
+}
+
+/** `62 %`, or of a calendar window `62 % (of the budget so far: 24 %)`. */
+const leftWords = (left: number, soFar: number | null): string =>
+  soFar === null ? percentWords(left) : `${percentWords(left)} (of the budget so far: ${percentWords(soFar)})`;
 
 const burnWords = (burn: number | null | undefined): string =>
   burn === null || burn === undefined ? '–' : `${burn >= 10 ? burn.toFixed(0) : burn.toFixed(2)}x`;
