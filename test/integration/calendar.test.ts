@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
 import { createReplay } from '../../src/app/replay.ts';
 import { type ReplayLine, readReplay } from '../../src/app/replay-input.ts';
+import { createLineSink } from '../../src/app/replay-output.ts';
 import { loadRules } from '../../src/config/load.ts';
 import type { SloView } from '../../src/model/views.ts';
 import { availabilitySlo, replayLines } from '../support/replay-file.ts';
@@ -43,7 +44,10 @@ function replay(
   lines: readonly ReplayLine[],
 ): { readonly lines: readonly Line[]; readonly slo: SloView } {
   const written: Line[] = [];
-  const run = createReplay(rulesOf(timeWindow), (line) => written.push(JSON.parse(line) as Line));
+  const run = createReplay(
+    rulesOf(timeWindow),
+    createLineSink((line) => written.push(JSON.parse(line) as Line)),
+  );
   for (const line of lines) assert.equal(run.line(line), null);
   run.finish(null);
   const last = written.at(-1);
