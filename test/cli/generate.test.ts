@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { createProgram } from '../../src/cli/program.ts';
+import { type Answer, runCommand } from '../support/command.ts';
 
 const PACKAGE = join(import.meta.dirname, '..', '..');
 
@@ -14,24 +14,7 @@ describe('slowburn generate', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  async function generate(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    let [stdout, stderr] = ['', ''];
-    const program = createProgram({
-      stdout: (text) => {
-        stdout += text;
-      },
-      stderr: (text) => {
-        stderr += text;
-      },
-      stdin: process.stdin,
-      cwd: directory,
-      env: {},
-      packageDir: PACKAGE,
-      version: 'test',
-      interactive: false,
-    });
-    return { code: await program(['generate', ...args]), stdout, stderr };
-  }
+  const generate = (...args: readonly string[]): Promise<Answer> => runCommand(directory, ['generate', ...args]);
 
   test('the committed rules are what the shipped SLOs give', async () => {
     const { code, stdout } = await generate('--check', '--out', join(PACKAGE, 'rules', 'prometheus'));

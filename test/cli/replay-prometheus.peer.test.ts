@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { createProgram } from '../../src/cli/program.ts';
 import { serving } from '../agreement/prometheus.ts';
-import { createFolder, latencyRatio, PACKAGE, sloText } from '../config/fixture.ts';
+import { createFolder, latencyRatio, sloText } from '../config/fixture.ts';
+import { runCommand } from '../support/command.ts';
 import { availabilitySlo } from '../support/replay-file.ts';
 
 const START_S = Date.UTC(2026, 2, 2) / 1000;
@@ -63,24 +63,12 @@ test('a real Prometheus gives what was written into it', async () => {
     mkdirSync(folder.path('data'));
     const blocks = ['tsdb', 'create-blocks-from', 'openmetrics', folder.path('samples.om'), folder.path('data')];
     await promisify(execFile)('promtool', blocks);
-    let [stdout, stderr] = ['', ''];
-    const program = createProgram({
-      stdout: (text) => {
-        stdout += text;
-      },
-      stderr: (text) => {
-        stderr += text;
-      },
-      stdin: process.stdin,
-      cwd: folder.root,
-      env: {},
-      packageDir: PACKAGE,
-      version: 'test',
-      interactive: false,
-    });
     const times = ['--from', '2026-03-02T00:00:00Z', '--to', '2026-03-02T03:20:00Z'];
+    let stdout = '';
     await serving(folder.root, async (url) => {
-      assert.equal(await program(['replay', '--rules', 'rules', '--prometheus', url, ...times]), 0, stderr);
+      const answer = await runCommand(folder.root, ['replay', '--rules', 'rules', '--prometheus', url, ...times]);
+      assert.equal(answer.code, 0, answer.stderr);
+      stdout = answer.stdout;
     });
     const lines = stdout
       .trim()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { createProgram } from '../../src/cli/program.ts';
-import { createFolder, type Folder, latencyRatio, PACKAGE, sloText } from '../config/fixture.ts';
+import { createFolder, type Folder, latencyRatio, sloText } from '../config/fixture.ts';
+import { type Answer, runCommand } from '../support/command.ts';
 import { type FakePrometheus, type FakeSeries, startFakePrometheus } from '../support/fake-prometheus.ts';
 import { availabilitySlo, replayLines, type Series } from '../support/replay-file.ts';
 
@@ -70,24 +70,8 @@ describe('slowburn replay --prometheus', () => {
     await peer.close();
   });
 
-  async function replay(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    let [stdout, stderr] = ['', ''];
-    const program = createProgram({
-      stdout: (text) => {
-        stdout += text;
-      },
-      stderr: (text) => {
-        stderr += text;
-      },
-      stdin: process.stdin,
-      cwd: folder.root,
-      env: {},
-      packageDir: PACKAGE,
-      version: 'test',
-      interactive: false,
-    });
-    return { code: await program(['replay', '--rules', 'rules', ...args]), stdout, stderr };
-  }
+  const replay = (...args: readonly string[]): Promise<Answer> =>
+    runCommand(folder.root, ['replay', '--rules', 'rules', ...args]);
 
   const alertsOf = (stdout: string): readonly Alerts[] =>
     (JSON.parse(stdout) as { slos: { policies: { alerts: Alerts[] }[] }[] }).slos.flatMap(({ policies }) =>

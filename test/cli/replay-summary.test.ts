@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { createProgram } from '../../src/cli/program.ts';
-import { createFolder, type Folder, PACKAGE, sloText } from '../config/fixture.ts';
+import { createFolder, type Folder, sloText } from '../config/fixture.ts';
+import { type Answer, runCommand } from '../support/command.ts';
 import { availabilitySlo, replayLines, type Series } from '../support/replay-file.ts';
 
 const START = Date.UTC(2026, 2, 2);
@@ -52,24 +52,8 @@ describe('slowburn replay --summary', () => {
   });
   afterEach(() => folder.remove());
 
-  async function replay(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-    let [stdout, stderr] = ['', ''];
-    const program = createProgram({
-      stdout: (text) => {
-        stdout += text;
-      },
-      stderr: (text) => {
-        stderr += text;
-      },
-      stdin: process.stdin,
-      cwd: folder.root,
-      env: {},
-      packageDir: PACKAGE,
-      version: 'test',
-      interactive: false,
-    });
-    return { code: await program(['replay', '--rules', 'rules', ...args]), stdout, stderr };
-  }
+  const replay = (...args: readonly string[]): Promise<Answer> =>
+    runCommand(folder.root, ['replay', '--rules', 'rules', ...args]);
 
   const json = async (...args: readonly string[]): Promise<SummaryOut> =>
     JSON.parse((await replay('--summary', '--json', ...args)).stdout) as SummaryOut;

@@ -1,23 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SloView } from '../../src/model/views.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { COUNTED_SLO, TIMED_SLO } from '../support/counted-slos.ts';
 import { type Envoy, startEnvoy } from '../support/envoy.ts';
-import { startLoad } from '../support/load.ts';
 import { compareRows, print, type Row } from '../support/rows.ts';
 import { type RunningService, startService } from '../support/service.ts';
-import { type SmallHost, startHost } from '../support/small-host.ts';
+import { type Counts, shortOutage } from '../support/short-outage.ts';
+import { startHost } from '../support/small-host.ts';
 
 const CLUSTER = 'checkout';
-const REQUESTS_PER_SECOND = 100;
 /** Two exports and a tick. */
 const SETTLE_MS = 15_000;
 const VARIANTS = ['cumulative over gRPC', 'delta over HTTP'] as const;
-
-interface Counts {
-  total: number;
-  bad: number;
-}
 
 /**
  * A real OpenTelemetry Collector between a real Envoy and two services: it passes cumulative points on over gRPC, and
@@ -48,7 +41,7 @@ export async function run(): Promise<boolean> {
       const envoy = await startEnvoy({ cluster: CLUSTER, hostPorts, otlpGrpcPort, identity: 'edge-1' });
       cleanup.push(() => envoy.stop());
       print(`Envoy ${envoy.version}, life ${life}, behind a Collector`);
-      await liveOnce(envoy, hosts, byLoad);
+      await shortOutage(envoy.listenerPort, hosts, byLoad, { upMs: 3000, settleMs: SETTLE_MS });
       await addCounts(envoy, byEnvoy);
       await envoy.stop();
     }
@@ -83,22 +76,6 @@ function betweenBoth([first, second]: readonly RunningService[]): Promise<Collec
       'metrics/delta': { receivers: ['otlp'], processors: ['cumulativetodelta', 'batch'], exporters: ['otlphttp'] },
     },
   });
-}
-
-/** Bounded load with a short outage of one host; the exporter is up before it, and what came last is exported after. */
-async function liveOnce(envoy: Envoy, hosts: readonly SmallHost[], ledger: Counts): Promise<void> {
-  await sleep(3000);
-  const load = startLoad(envoy.listenerPort, REQUESTS_PER_SECOND);
-  await sleep(4000);
-  const [host] = hosts;
-  if (host !== undefined) host.broken = true;
-  await sleep(500);
-  if (host !== undefined) host.broken = false;
-  await sleep(8000);
-  await load.stop();
-  ledger.total += load.good + load.bad;
-  ledger.bad += load.bad;
-  await sleep(SETTLE_MS);
 }
 
 async function addCounts(envoy: Envoy, counts: Counts): Promise<void> {

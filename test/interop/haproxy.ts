@@ -1,24 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { BalancerView, Page, SloView } from '../../src/model/views.ts';
 import { startCollector } from '../support/collector.ts';
 import { COUNTED_SLO } from '../support/counted-slos.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Haproxy, startHaproxy } from '../support/haproxy.ts';
 import { eventually } from '../support/live-service.ts';
-import { startLoad } from '../support/load.ts';
 import { compareRows, print, type Row } from '../support/rows.ts';
 import { type RunningService, startService } from '../support/service.ts';
-import { type SmallHost, startHost } from '../support/small-host.ts';
+import { type Counts, shortOutage } from '../support/short-outage.ts';
+import { startHost } from '../support/small-host.ts';
 
 const BACKEND = 'checkout';
-const REQUESTS_PER_SECOND = 100;
 /** Three scrapes, the Collector's batch, and a tick. */
 const SETTLE_MS = 16_000;
-
-interface Counts {
-  total: number;
-  bad: number;
-}
 
 /**
  * A real HAProxy whose Prometheus exporter a real Collector scrapes and sends on by OTLP. HAProxy is started again in
@@ -41,7 +34,7 @@ export async function run(): Promise<boolean> {
       if (life === 1) cleanup.push(await scrape(service, metricsPort));
       await eventually('a scrape', 30_000, async () => ((await fleet(service)).length > 0 ? true : null));
       print(`HAProxy ${haproxy.version}, life ${life}, scraped by a Collector`);
-      await liveOnce(haproxy, hosts, byLoad);
+      await shortOutage(haproxy.listenerPort, hosts, byLoad, { upMs: 5000, settleMs: SETTLE_MS });
       await addCounts(haproxy, byHaproxy);
       await haproxy.stop();
     }
@@ -70,22 +63,6 @@ async function scrape(service: RunningService, metricsPort: number): Promise<() 
     pipelines: { metrics: { receivers: ['prometheus'], processors: ['batch'], exporters: ['otlp'] } },
   });
   return () => collector.stop();
-}
-
-/** Bounded load with a short outage of one host; the scraper is up before it, and what came last is scraped after. */
-async function liveOnce(haproxy: Haproxy, hosts: readonly SmallHost[], ledger: Counts): Promise<void> {
-  await sleep(5000);
-  const load = startLoad(haproxy.listenerPort, REQUESTS_PER_SECOND);
-  await sleep(4000);
-  const [host] = hosts;
-  if (host !== undefined) host.broken = true;
-  await sleep(500);
-  if (host !== undefined) host.broken = false;
-  await sleep(8000);
-  await load.stop();
-  ledger.total += load.good + load.bad;
-  ledger.bad += load.bad;
-  await sleep(SETTLE_MS);
 }
 
 async function addCounts(haproxy: Haproxy, counts: Counts): Promise<void> {

@@ -33,7 +33,6 @@ export interface Envoy {
   /** Its own counters and gauges by full name, from the admin interface. */
   stats(filter: string): Promise<ReadonlyMap<string, number>>;
   stop(): Promise<void>;
-  kill(): Promise<void>;
 }
 
 /** Starts Envoy on free ports of loopback and waits until it is live. */
@@ -78,7 +77,6 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
         return new Map(stats.flatMap(({ name, value }) => (name && typeof value === 'number' ? [[name, value]] : [])));
       },
       stop: () => end('SIGTERM'),
-      kill: () => end('SIGKILL'),
     };
   } catch (error) {
     await end('SIGKILL');
