@@ -7,6 +7,8 @@ import { OVERLOADED, tooLarge } from './metrics-receiver.ts';
 const SYNC_WIRE_BYTES = 256 * 1024;
 const SYNC_INFLATED_BYTES = 1024 * 1024;
 const STREAM_CHUNK_BYTES = 256 * 1024;
+const STREAM_CHUNK_BYTES_MAX = 4 * 1024 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 export type InflateResult =
   | { readonly kind: 'inflated'; readonly body: Uint8Array }
@@ -53,25 +55,35 @@ function inflateInline(
   }
 }
 
-/** In the thread pool. The output is put together as it comes: at its end 64 MiB would take too long to copy. */
+/**
+ * In the thread pool. Where the size that is declared is moderate and true, all comes in one chunk, which is the body; a
+ * larger output is put together as it comes: at its end 64 MiB would take too long to copy.
+ */
 function inflateStreaming(wire: Uint8Array, maxBytes: number, lease: ByteLease): Promise<InflateResult> {
   return new Promise((resolve) => {
-    const gunzip = createGunzip({ chunkSize: STREAM_CHUNK_BYTES });
-    let output: Buffer = Buffer.allocUnsafeSlow(Math.min(Math.max(declaredSize(wire), STREAM_CHUNK_BYTES), maxBytes));
+    const expectedBytes = declaredSize(wire);
+    const chunkSize = Math.min(Math.max(expectedBytes + 64, STREAM_CHUNK_BYTES), STREAM_CHUNK_BYTES_MAX);
+    const gunzip = createGunzip({ chunkSize });
+    let output: Buffer = NOTHING;
     let length = 0;
     const stop = (refusal: Refusal): void => {
       gunzip.destroy();
       resolve(refused(refusal));
     };
-    gunzip.on('data', (chunk: Buffer) => {
+    const take = (chunk: Buffer): void => {
       const end = length + chunk.length;
-      if (end > maxBytes) stop(tooLarge('after decompression', maxBytes));
-      else if (!lease.take(chunk.length)) stop(OVERLOADED);
+      if (length === 0) output = chunk;
       else {
-        if (end > output.length) output = grown(output, length, Math.min(maxBytes, Math.max(end, output.length * 2)));
+        if (end > output.length) output = grown(output, length, sizeFor(end, Math.max(expectedBytes, 2 * length)));
         output.set(chunk, length);
-        length = end;
       }
+      length = end;
+    };
+    const sizeFor = (needed: number, wanted: number): number => Math.min(maxBytes, Math.max(needed, wanted));
+    gunzip.on('data', (chunk: Buffer) => {
+      if (length + chunk.length > maxBytes) stop(tooLarge('after decompression', maxBytes));
+      else if (!lease.take(chunk.length)) stop(OVERLOADED);
+      else take(chunk);
     });
     gunzip.on('error', (error) => resolve(refused(badGzip(error))));
     gunzip.on('end', () => resolve({ kind: 'inflated', body: output.subarray(0, length) }));

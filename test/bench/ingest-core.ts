@@ -1,51 +1,67 @@
-import { decodeMetrics } from '../../src/otlp/decode-metrics.ts';
-import { Staging } from '../../src/otlp/staging.ts';
-import { messageType } from '../support/otlp-messages.ts';
-import { createBareIngest, createIngest, KINDS, type Kind, make, requestOf, takeAgain } from './ingest-requests.ts';
-import { interleaved, medianOf, print } from './rounds.ts';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { KINDS, type Kind } from './ingest-requests.ts';
+import { medianOf, print } from './rounds.ts';
 
-const REQUESTS = 20;
-/** Balancers that push one after the other: several feed each group, as in a fleet. */
-const BALANCERS = 4;
+const CHILD = join(import.meta.dirname, 'ingest-core-child.ts');
+const CANDIDATES = ['protobufjs', 'decode', 'decodeSeries', 'decodeSeriesCells'] as const;
 const ROUNDS = 7;
 
+class Candidate {
+  readonly rates: number[] = [];
+  readonly #child;
+
+  constructor(kind: Kind, points: number, name: string) {
+    this.#child = fork(CHILD, [kind, String(points), name], { execArgv: ['--import', 'tsx'], stdio: 'inherit' });
+  }
+
+  /** Bytes of a request, once it is ready. */
+  async ready(): Promise<number> {
+    const [bytes] = await once(this.#child, 'message');
+    return bytes as number;
+  }
+
+  /** Points per second of one round. */
+  async round(): Promise<number> {
+    const answered = once(this.#child, 'message');
+    this.#child.send('round');
+    const [rate] = await answered;
+    return rate as number;
+  }
+
+  stop(): void {
+    this.#child.disconnect();
+  }
+}
+
 /** Decoding alone, with series, with series and cells, and protobufjs' decoding of the same bytes, in turns. */
-function benchOne(kind: Kind, points: number): void {
-  const requests = make(REQUESTS, (index) =>
-    requestOf({ kind, points, push: Math.floor(index / BALANCERS) + 1, balancer: `edge-${index % BALANCERS}` }),
-  );
-  const bytes = requests.reduce((sum, { length }) => sum + length, 0) / REQUESTS;
-  const staging = new Staging();
-  const type = messageType('ExportMetricsServiceRequest');
-  const each = (once: (request: Uint8Array) => void) => {
-    let at = 0;
-    return () => once(requests[at++ % REQUESTS] as Uint8Array);
-  };
-  const rates = interleaved(
-    [
-      { name: 'protobufjs', once: each((request) => void type.decode(request)) },
-      { name: 'decode', once: each((request) => decodeMetrics(request, staging)) },
-      { name: 'decodeSeries', once: takeAgain(createBareIngest(), requests, REQUESTS / BALANCERS) },
-      { name: 'decodeSeriesCells', once: takeAgain(createIngest().series, requests, REQUESTS / BALANCERS) },
-    ],
-    ROUNDS,
-  );
-  const pointsPerSecond = Object.fromEntries(
-    [...rates].map(([name, perSecond]) => [name, Math.round(medianOf(perSecond) * points)]),
-  );
-  const all = rates.get('decodeSeriesCells') as number[];
-  const library = rates.get('protobufjs') as number[];
+async function benchOne(kind: Kind, points: number): Promise<void> {
+  const candidates = new Map(CANDIDATES.map((name) => [name, new Candidate(kind, points, name)]));
+  let bytes = 0;
+  for (const candidate of candidates.values()) bytes = await candidate.ready();
+  for (let round = -1; round < ROUNDS; round += 1) {
+    for (const candidate of candidates.values()) {
+      const rate = await candidate.round();
+      // The first round warms up.
+      if (round >= 0) candidate.rates.push(rate);
+    }
+  }
+  for (const candidate of candidates.values()) candidate.stop();
+  const ratesOf = (name: (typeof CANDIDATES)[number]): number[] => candidates.get(name)?.rates ?? [];
+  const all = ratesOf('decodeSeriesCells');
+  const library = ratesOf('protobufjs');
   print({
     bench: 'ingest',
     kind,
     pointsPerRequest: points,
     bytesPerPoint: Math.round(bytes / points),
-    pointsPerSecond,
-    bytesPerSecond: Math.round(medianOf(all) * bytes),
+    pointsPerSecond: Object.fromEntries(CANDIDATES.map((name) => [name, Math.round(medianOf(ratesOf(name)))])),
+    bytesPerSecond: Math.round((medianOf(all) * bytes) / points),
     timesProtobufjs: Number(medianOf(all.map((rate, round) => rate / (library[round] as number))).toFixed(1)),
   });
 }
 
-export function benchCore(): void {
-  for (const kind of KINDS) for (const points of [1400, 8192]) benchOne(kind, points);
+export async function benchCore(): Promise<void> {
+  for (const kind of KINDS) for (const points of [1400, 8192]) await benchOne(kind, points);
 }
