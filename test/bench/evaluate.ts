@@ -1,114 +1,24 @@
-import { createAggregate } from '../../src/aggregate/cells.ts';
-import { createPrng } from '../../src/base/prng.ts';
-import { type EpochMs, epochMs } from '../../src/base/units.ts';
-import { createBurnEngine } from '../../src/burn/engine.ts';
-import { labelsOf } from '../../src/model/labels.ts';
-import type { Slo } from '../../src/slo/slo.ts';
-import { sloOf } from '../support/raw-cells.ts';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { COURSES } from './evaluate-courses.ts';
 
-const GROUPS = 10_000;
-const PER_SLO = 100;
-const STEP_MS = 10_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-const TICKS = 12;
-/** A Monday. */
-const T0 = Date.UTC(2026, 2, 2);
-
-/** How a share of the groups fares; the others have no error. */
-interface Course {
-  readonly name: string;
-  readonly errorRatio: number;
-  readonly share: number;
-}
-const COURSES: readonly Course[] = [
-  { name: 'no errors', errorRatio: 0, share: 0 },
-  { name: 'errors below the budget everywhere', errorRatio: 0.0003, share: 1 },
-  { name: 'one group of a hundred burns', errorRatio: 0.05, share: 0.01 },
-  { name: 'every group burns', errorRatio: 0.05, share: 1 },
-];
-
-const slosOf = (): readonly Slo[] =>
-  Array.from({ length: GROUPS / PER_SLO }, (_, index) => ({
-    ...sloOf({ policy: 'countdown' }),
-    id: `slo-${index}`,
-    groupBy: ['lb.upstream.cluster'],
-  }));
+const CHILD = join(import.meta.dirname, 'evaluate-child.ts');
 
 /**
  * 10,000 groups with all windows, states and time to exhaustion in one tick, over a history of one and of 35 days:
- * milliseconds of the slowest and the median tick, and bytes per group. Hours of history are spread over their
- * steps, the last seven hours come by the minute.
+ * milliseconds of the first, the median and the slowest later tick, and bytes per group. Each case in a process of its
+ * own, so that memory is that of the case.
  */
 export async function run(): Promise<void> {
-  for (const days of [1, 35]) {
-    for (const course of COURSES) benchOne(days, course);
-  }
-}
-
-function benchOne(days: number, { name, errorRatio, share }: Course): void {
-  const slos = slosOf();
-  const before = bytesInUse();
-  const aggregate = createAggregate();
-  aggregate.replaceSlos(slos);
-  const prng = createPrng(days);
-  const end = T0 + 36 * DAY_MS;
-  aggregate.heard('edge-1', new Map(), epochMs(end), epochMs(end));
-  const balancer = aggregate.balancer('edge-1');
-  const groups = slos.flatMap((slo) =>
-    Array.from({ length: PER_SLO }, (_, index) =>
-      aggregate.group(slo, labelsOf([['lb.upstream.cluster', `c-${index}`]])),
-    ),
-  );
-  const fine = end - 7 * HOUR_MS;
-  const add = (from: number, to: number): void => {
-    groups.forEach((group, index) => {
-      const total = Math.round((to - from) / 100) + prng.below(10);
-      const isFailing = share > 0 && index % Math.round(1 / share) === 0;
-      const bad = isFailing ? Math.floor(total * errorRatio + prng.next()) : 0;
-      group.total.add(epochMs(from), epochMs(to), total);
-      if (bad > 0) group.part.add(epochMs(from), epochMs(to), bad);
-    });
-  };
-  for (const group of groups) aggregate.addFeeder(group, balancer);
-  for (let at = end - days * DAY_MS; at < fine; at += HOUR_MS) add(at, at + HOUR_MS);
-  for (let at = fine; at < end; at += 6 * STEP_MS) add(at, at + 6 * STEP_MS);
-  const bytesPerGroup = Math.round((bytesInUse() - before) / GROUPS);
-
-  const engine = createBurnEngine();
-  const times: number[] = [];
-  let firing = 0;
-  for (let tick = 0; tick < TICKS; tick += 1) {
-    const now: EpochMs = epochMs(end + tick * STEP_MS);
-    if (tick > 0) {
-      add(now - STEP_MS, now);
-      aggregate.heard('edge-1', new Map(), now, now);
+  for (const course of COURSES) {
+    for (const days of [1, 35]) {
+      const child = fork(CHILD, [course.name, String(days)], {
+        execArgv: ['--expose-gc', '--max-old-space-size=6000', '--import', 'tsx'],
+        stdio: 'inherit',
+      });
+      const [code] = await once(child, 'exit');
+      if (code !== 0) throw new Error(`the case ${course.name}, ${days} days, ended with ${code}`);
     }
-    const started = performance.now();
-    engine.evaluate(aggregate, now);
-    times.push(performance.now() - started);
   }
-  firing = engine.statuses().filter(({ severity }) => severity !== null).length;
-  const [first = 0, ...later] = times;
-  later.sort((a, b) => a - b);
-  const round = (value: number): number => Math.round(value);
-  const figures = {
-    bench: 'evaluate',
-    groups: GROUPS,
-    historyDays: days,
-    course: name,
-    firing,
-    firstTickMs: round(first),
-    medianTickMs: round(later[later.length >> 1] ?? 0),
-    slowestTickMs: round(later.at(-1) ?? 0),
-    microsecondsPerGroup: Number((((later[later.length >> 1] ?? 0) * 1000) / GROUPS).toFixed(1)),
-    bytesPerGroup,
-  };
-  process.stdout.write(`${JSON.stringify(figures)}\n`);
-}
-
-function bytesInUse(): number {
-  (globalThis as { gc?: () => void }).gc?.();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
 }
