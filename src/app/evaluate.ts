@@ -1,5 +1,6 @@
 import type { FeatureView } from '../aggregate/features.ts';
 import type { SloCells } from '../aggregate/view.ts';
+import { drained } from '../base/steps.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { BurnEngine } from '../burn/engine.ts';
 import type { ActionResult, CorrelationResult, Correlator } from '../correlate/correlator.ts';
@@ -38,6 +39,8 @@ export interface Evaluator {
   restore(now: EpochMs, slos: ReadonlySet<string>): void;
   /** One tick. Foreign alert changes that arrived since the last one are taken along. */
   tick(now: EpochMs, foreign?: readonly AlertChange[]): Outcome;
+  /** The same in steps of a few milliseconds. Nothing that it reads may change in between. */
+  tickInSteps(now: EpochMs, foreign?: readonly AlertChange[]): Generator<void, Outcome>;
   act(
     incident: number | 'newest_open',
     action: IncidentAction,
@@ -87,6 +90,21 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     return outbox;
   };
 
+  function* tickInSteps(now: EpochMs, foreign: readonly AlertChange[] = []): Generator<void, Outcome> {
+    const burn = yield* deps.burn.evaluateInSteps(deps.cells, now);
+    const detection = deps.detection.evaluate(deps.features, now);
+    const alerts = [...burn.changes, ...detection.changes, ...foreign];
+    const tracked = trackFiring(firing, alerts);
+    const result = deps.correlator.correlate(alerts, now);
+    const outbox = commit(
+      now,
+      [...burn.stored, ...detection.stored, ...tracked.stored],
+      [...burn.removed, ...detection.removed, ...tracked.removed],
+      result,
+    );
+    return { at: now, alerts, result, outbox };
+  }
+
   return {
     restore(now, slos) {
       const stored = deps.store.load(now);
@@ -101,20 +119,8 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
       }
     },
 
-    tick(now, foreign = []) {
-      const burn = deps.burn.evaluate(deps.cells, now);
-      const detection = deps.detection.evaluate(deps.features, now);
-      const alerts = [...burn.changes, ...detection.changes, ...foreign];
-      const tracked = trackFiring(firing, alerts);
-      const result = deps.correlator.correlate(alerts, now);
-      const outbox = commit(
-        now,
-        [...burn.stored, ...detection.stored, ...tracked.stored],
-        [...burn.removed, ...detection.removed, ...tracked.removed],
-        result,
-      );
-      return { at: now, alerts, result, outbox };
-    },
+    tick: (now, foreign) => drained(tickInSteps(now, foreign)),
+    tickInSteps,
 
     act(incident, action, now) {
       const acted = deps.correlator.act(incident, action, now);

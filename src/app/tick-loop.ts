@@ -26,7 +26,7 @@ export function createTickLoop(deps: {
   snapshots: Snapshots;
   metrics: TickMetrics;
   wakeSender: () => void;
-  /** Ticks run between two requests: none sees half of one. */
+  /** Ticks run between two requests: none sees half of one, and none is applied while a tick goes on. */
   turns: Turns;
   createTicker: CreateTicker;
   /** Called after each evaluation that was committed, with its time. */
@@ -34,14 +34,14 @@ export function createTickLoop(deps: {
 }): TickLoop {
   let last = deps.clock.now();
 
-  const tick = (now: EpochMs): void => {
+  const tick = async (now: EpochMs): Promise<void> => {
     const started = performance.now();
     let failed = false;
     try {
-      logOutcome(deps.logger, deps.evaluator.tick(now));
+      logOutcome(deps.logger, await deps.turns.runNext(deps.evaluator.tickInSteps(now)));
       deps.wakeSender();
       deps.onEvaluated(now);
-      deps.snapshots.saveIfDue(now);
+      deps.turns.between(() => deps.snapshots.saveIfDue(now));
     } catch (error) {
       failed = true;
       deps.logger.error({ err: error }, 'tick failed; nothing of it has been sent');
@@ -50,7 +50,7 @@ export function createTickLoop(deps: {
     deps.metrics.tick(now, (performance.now() - started) / 1000, failed);
   };
 
-  const ticker = deps.createTicker(deps.clock, (now) => deps.turns.between(() => tick(now)));
+  const ticker = deps.createTicker(deps.clock, tick);
   return {
     start() {
       last = deps.clock.now();

@@ -13,14 +13,14 @@ export interface Ticker {
 }
 
 /** How ticks come about: by timers in service, by hand where time is moved by hand. */
-export type CreateTicker = (clock: Clock, tick: (now: EpochMs) => void) => Ticker;
+export type CreateTicker = (clock: Clock, tick: (now: EpochMs) => Promise<void>) => Ticker;
 
 /**
  * Calls `tick` at each epoch multiple of 10 s. Ticks never overlap; one that is late is run once, at its newest due time,
  * not caught up one by one. A timer may fire a millisecond before the clock says so: no tick is run twice for that. A
- * clock that is set back goes on from where it is, since nobody must wait for it to catch up. `tick` must not throw.
+ * clock that is set back goes on from where it is, since nobody must wait for it to catch up. `tick` must not reject.
  */
-export function createTicker(clock: Clock, tick: (now: EpochMs) => void): Ticker {
+export function createTicker(clock: Clock, tick: (now: EpochMs) => Promise<void>): Ticker {
   let timer: NodeJS.Timeout | undefined;
   let stopped = true;
   let last = Number.NEGATIVE_INFINITY;
@@ -32,11 +32,11 @@ export function createTicker(clock: Clock, tick: (now: EpochMs) => void): Ticker
   };
   const run = (): void => {
     const due = epochMs(Math.floor(clock.now() / TICK_MS) * TICK_MS);
-    if (due !== last) {
+    if (due === last) schedule();
+    else {
       last = due;
-      tick(due);
+      void tick(due).then(schedule);
     }
-    schedule();
   };
   return {
     start() {

@@ -11,6 +11,8 @@ export type Steps<T> = Iterator<void, T>;
 export interface Turns {
   /** Runs the steps, at once when nothing waits and this turn of the loop has time left. */
   run<T>(steps: Steps<T>): Promise<T>;
+  /** The same, before what waits and has not begun. */
+  runNext<T>(steps: Steps<T>): Promise<T>;
   /** The same for work of a single step. */
   runOne<T>(work: () => T): Promise<T>;
   /**
@@ -21,6 +23,7 @@ export interface Turns {
 }
 
 interface Piece {
+  /** Or else to come before what has not. */
   started: boolean;
   /** One step more; true when it was the last. */
   step(): boolean;
@@ -59,23 +62,29 @@ export function createTurns(
     spentMs += passedMs;
   };
 
-  const add = (piece: Piece): void => {
-    waiting.push(piece);
+  const add = (piece: Piece, place = waiting.length): void => {
+    waiting.splice(place, 0, piece);
     if (waiting.length === 1 && spentMs < TURN_MS) work();
+  };
+  /** Behind all that has begun. */
+  const placeOfNext = (): number => {
+    const first = waiting.findIndex(({ started }) => !started);
+    return first < 0 ? waiting.length : first;
   };
 
   return {
     run: (steps) => new Promise((resolve, reject) => add(pieceOf(steps, resolve, reject))),
+    runNext: (steps) =>
+      new Promise((resolve, reject) => add({ ...pieceOf(steps, resolve, reject), started: true }, placeOfNext())),
     runOne: (one) => new Promise((resolve, reject) => add(pieceOf(single(one), resolve, reject))),
     between(one) {
       if (waiting[0]?.started !== true) one();
       else {
-        const first = waiting.findIndex(({ started }) => !started);
         const step = (): boolean => {
           one();
           return true;
         };
-        waiting.splice(first < 0 ? waiting.length : first, 0, { started: true, step });
+        waiting.splice(placeOfNext(), 0, { started: true, step });
       }
     },
   };

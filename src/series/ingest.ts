@@ -1,4 +1,5 @@
 import { assert } from '../base/assert.ts';
+import { drained } from '../base/steps.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { Staging } from '../otlp/staging.ts';
 import type { BalancerListener, Binder } from './binding.ts';
@@ -70,12 +71,7 @@ export function createSeriesIngest(options: IngestOptions): SeriesIngest {
     return { points: staging.pointCount, rejected: tally.rejected, message: tally.message() };
   }
   return {
-    apply(staging, source) {
-      const steps = applyInSteps(staging, source);
-      let step = steps.next();
-      while (step.done !== true) step = steps.next();
-      return step.value;
-    },
+    apply: (staging, source) => drained(applyInSteps(staging, source)),
     applyInSteps,
     counters: () => tally.totals,
     seriesCount: () => table.size,

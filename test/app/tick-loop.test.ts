@@ -25,7 +25,8 @@ describe('the loop of ticks', () => {
     const clock: Clock = { now: () => epochMs(Math.floor(ahead + performance.now() - started)) };
     const ticks: number[] = [];
     const evaluator = {
-      tick(now: number): Outcome {
+      *tickInSteps(now: number): Generator<void, Outcome> {
+        yield;
         ticks.push(now);
         ahead += 9_990;
         if (ticks.length === 2 || ticks.length === 3) throw new Error('the store refuses the commit');

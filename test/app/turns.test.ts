@@ -79,6 +79,26 @@ describe('turns of the event loop', () => {
     assert.deepEqual(done, ['at once', 'half', 'tick', 'snapshot', 'waiting']);
   });
 
+  test('steps that come next run before what has not begun, in several turns, with nothing in between', () => {
+    const { turns, run, turn, done } = createLoop();
+    void run('half', 12);
+    void run('waiting', 1);
+    let left = 15;
+    void turns.runNext({
+      next() {
+        left -= 1;
+        done.push(`tick, ${left} left`);
+        return left === 0 ? { done: true, value: undefined } : { done: false, value: undefined };
+      },
+    });
+    turns.between(() => done.push('snapshot'));
+    turn();
+    turn();
+    assert.deepEqual(done.slice(0, 2), ['half', 'tick, 14 left']);
+    assert.deepEqual(done.slice(-3), ['tick, 0 left', 'snapshot', 'waiting']);
+    assert.equal(done.length, 18);
+  });
+
   test('work that throws rejects and does not hold up the rest', async () => {
     const { turns, run } = createLoop();
     const failing = turns.runOne(() => {

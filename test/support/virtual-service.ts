@@ -17,10 +17,10 @@ const PACKAGE = join(import.meta.dirname, '..', '..');
 export class VirtualService {
   readonly app: App;
   readonly #clock: ManualClock;
-  readonly #tick: (now: EpochMs) => void;
+  readonly #tick: (now: EpochMs) => Promise<void>;
   #nextTick: EpochMs;
 
-  private constructor(app: App, clock: ManualClock, tick: (now: EpochMs) => void) {
+  private constructor(app: App, clock: ManualClock, tick: (now: EpochMs) => Promise<void>) {
     this.app = app;
     this.#clock = clock;
     this.#tick = tick;
@@ -41,7 +41,7 @@ export class VirtualService {
     });
     assert(rules !== null, JSON.stringify(problems));
     const clock = new ManualClock(at);
-    let run: ((now: EpochMs) => void) | undefined;
+    let run: ((now: EpochMs) => Promise<void>) | undefined;
     const app = await createApp({
       config,
       rules,
@@ -65,7 +65,7 @@ export class VirtualService {
   async advanceTo(at: EpochMs): Promise<void> {
     while (this.#nextTick <= at) {
       this.#clock.advanceTo(this.#nextTick);
-      this.#tick(this.#nextTick);
+      await this.#tick(this.#nextTick);
       this.#nextTick = epochMs(this.#nextTick + TICK_MS);
       await new Promise((done) => setImmediate(done));
     }
