@@ -1,23 +1,31 @@
 import type { SloView } from '../../src/model/views.ts';
-import { type Collector, startCollector } from '../support/collector.ts';
+import { type Collector, collectorRefusal, startCollector } from '../support/collector.ts';
 import { COUNTED_SLO, TIMED_SLO } from '../support/counted-slos.ts';
 import { type Envoy, startEnvoy } from '../support/envoy.ts';
 import { compareRows, print, type Row } from '../support/rows.ts';
 import { type RunningService, startService } from '../support/service.ts';
+import { blockOf } from '../support/setup-page.ts';
 import { type Counts, shortOutage } from '../support/short-outage.ts';
 import { startHost } from '../support/small-host.ts';
 
 const CLUSTER = 'checkout';
 /** Two exports and a tick. */
 const SETTLE_MS = 15_000;
+/** Setup pages that show a Collector's configuration. */
+const PAGES = ['collector', 'haproxy', 'istio', 'nginx'] as const;
 const VARIANTS = ['cumulative over gRPC', 'delta over HTTP'] as const;
 
 /**
  * A real OpenTelemetry Collector between a real Envoy and two services: it passes cumulative points on over gRPC, and
  * the same made into deltas over HTTP. The balancer is started again in the middle. Both services must count what the
- * two lives of Envoy, the generator and the hosts have counted.
+ * two lives of Envoy, the generator and the hosts have counted. Before, the Collector reads what the setup pages show.
  */
 export async function run(): Promise<boolean> {
+  for (const page of PAGES) {
+    const refusal = await collectorRefusal(blockOf(page, 'collector'));
+    print(`the Collector takes the configuration of ${page}.md: ${refusal === '' ? 'yes' : refusal}`);
+    if (refusal !== '') return false;
+  }
   const cleanup: (() => Promise<unknown>)[] = [];
   try {
     const hosts = await Promise.all([startHost(), startHost()]);

@@ -46,6 +46,23 @@ async function call(command: string, args: readonly string[], env: Readonly<Reco
   if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}`);
 }
 
+/** What the Collector itself says against a configuration; empty when it takes it. */
+export async function collectorRefusal(config: string): Promise<string> {
+  const binary = await collectorBinary();
+  const directory = await mkdtemp(join(tmpdir(), 'slowburn-otelcol-'));
+  try {
+    const file = join(directory, 'config.yaml');
+    await writeFile(file, config);
+    const child = spawn(binary, ['validate', '--config', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk));
+    const [code] = (await once(child, 'close')) as [number | null];
+    return code === 0 ? '' : `${code}: ${said}`;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
 export interface Collector extends PeerProcess {
   /** Where it takes OTLP over gRPC. */
   readonly otlpGrpcPort: number;
