@@ -87,12 +87,12 @@ async function writeSamples(file: string, counters: readonly Counter[]): Promise
   await finished(out);
 }
 
-/** Serves the blocks of `directory`/data while `work` runs. */
-export async function serving<T>(directory: string, work: (url: string) => Promise<T>): Promise<T> {
+/** Serves the blocks of `directory`/data while `work` runs, and evaluates a file of rules if there is one. */
+export async function serving<T>(directory: string, work: (url: string) => Promise<T>, ruleFile?: string): Promise<T> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const config = join(directory, 'prometheus.yaml');
-  await writeFile(config, 'global: {}\n');
+  await writeFile(config, stringify({ rule_files: ruleFile === undefined ? [] : [ruleFile] }));
   const peer: PeerProcess = await startPeer({
     command: 'prometheus',
     args: [
