@@ -131,6 +131,12 @@ function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, 
     `burns ${burnText(burn)} over ${formatDuration(ms(window.lengthMs))}`;
   add('burn', burnOf(long, budget), burns(long));
   add('error_ratio', errorRatio(long), () => `${long.bad} of ${long.total} events were bad`);
+  const { indicator } = windows.group.slo;
+  if (long.between > 0 && indicator.kind === 'latency') {
+    const around = durationText(indicator.threshold * 1000);
+    const text = `${long.between} of those lie between two histogram bounds around ${around}: they may be good`;
+    evidence.push({ name: 'between_bounds', value: long.between, unit: '{event}', text });
+  }
   if (tier !== null) {
     const short = windows.read(tier.short);
     add('burn_short', burnOf(short, budget), burns(short));

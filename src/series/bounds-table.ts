@@ -29,6 +29,13 @@ export class BoundsSet {
     return index;
   }
 
+  /** The bucket that a threshold lies within; -1 where the threshold is a bound, and divides nothing. */
+  bucketAround(threshold: number): number {
+    const below = this.bucketsBelow(threshold);
+    const isBound = below > 0 && (this.bounds[below - 1] as number) >= threshold * (1 - TOLERANCE);
+    return isBound ? -1 : below;
+  }
+
   /** The bounds times `factor`, computed once. */
   scaledBy(factor: number): Float64Array {
     if (factor === 1) return this.bounds;
