@@ -47,7 +47,7 @@ export interface ThresholdTarget {
   readonly weight: number;
   /** In the series' own unit. */
   readonly threshold: number;
-  /** Gets weight x the increment of the bucket that holds the threshold, where it is no bound; left out: nobody asks. */
+  /** Gets weight x the increment of the bucket that holds the threshold, where that is no bound. */
   readonly between?: BracketCell;
   readonly toSeconds?: number;
 }
