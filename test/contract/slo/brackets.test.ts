@@ -163,6 +163,7 @@ describe('a latency threshold between two bounds', () => {
     fleet.push(100, SENDER, [metricOf(explicit([0.25, 0.5]), [0.1, 0.4, 0.4, 0.9], 0, true)]);
     const [change] = createBurnEngine().evaluate(fleet.aggregate, at(100)).changes;
     const evidence = change?.alert.evidence.find(({ name }) => name === 'between_bounds');
+    assert.match(change?.alert.summary ?? '', / % of requests take longer than 300 ms; /);
     assert.equal(evidence?.text, '2 of those lie between two histogram bounds around 300 ms: they may be good');
   });
 
