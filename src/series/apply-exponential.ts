@@ -113,7 +113,7 @@ function addIncrements(
     const { cell, weight, threshold } = target;
     const below = growthAtOrBelow(before, scale, threshold, zero);
     cell.add(from, to, weight * below);
-    const upper = upperBoundAt(scale, threshold, zero);
+    const upper = upperBound(scale, threshold, zero);
     if (upper === threshold || target.between === undefined) continue;
     const { between, toSeconds = 1 } = target;
     const amount = growthAtOrBelow(before, scale, upper, zero) - below;
@@ -129,6 +129,18 @@ function addIncrements(
     const seconds = Number.isFinite(sum) ? sum * toSeconds : null;
     cell.add(from, to, bounds.set.scaledBy(toSeconds), bounds.set.increments, seconds);
   }
+}
+
+/** What was asked last: points of a request share scale and threshold, so that most need no logarithm. */
+const asked = { scale: Number.NaN, threshold: Number.NaN, zero: Number.NaN, upper: Number.NaN };
+
+function upperBound(scale: number, threshold: number, zero: number): number {
+  if (asked.scale === scale && asked.threshold === threshold && asked.zero === zero) return asked.upper;
+  asked.scale = scale;
+  asked.threshold = threshold;
+  asked.zero = zero;
+  asked.upper = upperBoundAt(scale, threshold, zero);
+  return asked.upper;
 }
 
 /** How many values at or below `limit` have come since `before`. */
