@@ -7,6 +7,7 @@ import {
   type StageName,
   toStageFidelities,
 } from '../model/stages.ts';
+import { type BracketState, Brackets } from './brackets.ts';
 import type { BalancerState } from './features.ts';
 
 const UNKNOWN_INTERVAL_MS = 60_000;
@@ -46,6 +47,7 @@ export interface BalancerRecordState {
   readonly clusters: readonly string[];
   readonly understood: readonly string[];
   readonly ignored: readonly string[];
+  readonly brackets?: readonly BracketState[];
 }
 
 /**
@@ -61,6 +63,8 @@ export class BalancerRecord {
   newestPointAt = Number.NEGATIVE_INFINITY;
   readonly slos = new Set<string>();
   readonly clusters = new Set<string>();
+  /** Thresholds of SLOs that are no bounds of its histograms. */
+  readonly brackets = new Brackets();
   seriesCount = 0;
   readonly #stages = new Map<StageName, StageFidelity>();
   readonly #understood = new Set<string>();
@@ -157,6 +161,7 @@ export class BalancerRecord {
       stages: toStageFidelities(this.#stages),
       metricsUnderstood: [...this.#understood].sort(),
       metricsIgnored: [...this.#ignored].sort(),
+      brackets: this.brackets.list(this.newestPointAt).filter(({ slo }) => this.slos.has(slo)),
     };
   }
 
@@ -170,6 +175,7 @@ export class BalancerRecord {
       clusters: [...this.clusters],
       understood: [...this.#understood],
       ignored: [...this.#ignored],
+      brackets: this.brackets.snapshot(),
     };
   }
 
@@ -183,6 +189,7 @@ export class BalancerRecord {
     for (const cluster of state.clusters) this.clusters.add(cluster);
     for (const name of state.understood) this.#understood.add(name);
     for (const name of state.ignored) this.#ignored.add(name);
+    this.brackets.restore(state.brackets ?? []);
   }
 }
 

@@ -4,6 +4,7 @@ import type { Slo } from '../slo/slo.ts';
 import { BalancerBook, floorToStep, newestPointAt } from './balancer-book.ts';
 import { type AttributeTexts, factsOf } from './balancer-facts.ts';
 import type { BalancerRecord, BalancerRecordState } from './balancer-record.ts';
+import { BracketTarget } from './brackets.ts';
 import { type FeatureCounter, type FeatureState, FeatureStore } from './feature-cells.ts';
 import type { FeatureName, FeatureView, GaugeName } from './features.ts';
 import { type GaugeState, GaugeStore, type GaugeTarget } from './gauge-cells.ts';
@@ -35,6 +36,8 @@ export interface CellSource {
   balancer(id: string): BalancerRecord;
   /** Notes that a series of this balancer feeds the group. */
   addFeeder(group: SloGroup, balancer: BalancerRecord): void;
+  /** Takes what lies around the SLO's threshold (seconds) in this balancer's histograms, where that is no bound. */
+  bracket(group: SloGroup, balancer: BalancerRecord, threshold: number): BracketTarget;
   /** To be called before all series are bound again. */
   resetSeriesCounts(): void;
 }
@@ -88,6 +91,7 @@ export function createAggregate(): Aggregate {
     histogram: (metric, labels) => histograms.cell(metric, labels),
     balancer: (id) => book.record(id),
     addFeeder: (group, balancer) => slos.addFeeder(group, balancer),
+    bracket: (group, balancer, threshold) => new BracketTarget(group, balancer.brackets.of(group.slo.id, threshold)),
     resetSeriesCounts: () => book.resetSeriesCounts(),
 
     groups: () => slos.groups(),

@@ -1,6 +1,7 @@
 import type { EpochMs, Ms } from '../base/units.ts';
 import type { Labels } from '../model/labels.ts';
 import type { StageFidelities } from '../model/stages.ts';
+import type { BracketState } from './brackets.ts';
 
 /**
  * What detectors read. Counted per 10 s step like SLO events, kept shorter (10 s for 7 h, 5 min for 8 d).
@@ -58,6 +59,8 @@ export interface BalancerState {
   readonly stages: StageFidelities;
   readonly metricsUnderstood: readonly string[];
   readonly metricsIgnored: readonly string[];
+  /** Thresholds of SLOs that lie between two bounds of its histograms. */
+  readonly brackets: readonly BracketState[];
 }
 
 export interface FeatureView {

@@ -95,10 +95,7 @@ export class SloCellStore implements SloCells {
   }
 
   releaseExpired(now: EpochMs): void {
-    for (const { part, total } of this.#groups.values()) {
-      part.ring.releaseIfExpired(now);
-      total.ring.releaseIfExpired(now);
-    }
+    for (const group of this.#groups.values()) group.releaseIfExpired(now);
   }
 
   snapshot(): readonly GroupState[] {

@@ -20,6 +20,8 @@ export interface GroupState {
   readonly feeders: readonly string[];
   readonly part: RingState;
   readonly total: RingState;
+  /** Left out where no threshold ever lay between two bounds. */
+  readonly between?: RingState;
 }
 
 /** Counts one role of a group, and tells the group since when it has data. */
@@ -52,6 +54,8 @@ export class SloGroup implements GroupView {
   readonly total: GroupCounter;
   /** Balancers with a series that is bound to this group. */
   readonly feeders = new Set<BalancerRecord>();
+  /** What lies around the threshold; null until something does. */
+  #between: StepRing | null = null;
   #firstDataAt = Number.POSITIVE_INFINITY;
 
   constructor(slo: Slo, labels: Labels) {
@@ -85,7 +89,15 @@ export class SloGroup implements GroupView {
       from: epochMs(plan.from),
       to: epochMs(plan.to),
       inconsistent: part < 0 || total < 0 || part > total,
+      ...(this.#between !== null && { between: this.#between.sum(plan) }),
     };
+  }
+
+  /** Notes that `amount` of the events over (from, to] lay between the bounds around the threshold. */
+  addBetween(from: number, to: number, amount: number): void {
+    if (amount === 0 || !Number.isFinite(amount)) return;
+    this.#between ??= new StepRing(this.levels);
+    this.#between.add(from, to, amount);
   }
 
   /** Data over (from, to] begins with the step that holds its start. */
@@ -96,8 +108,12 @@ export class SloGroup implements GroupView {
     if (start < this.#firstDataAt) this.#firstDataAt = start;
   }
 
+  releaseIfExpired(now: EpochMs): void {
+    for (const ring of [this.part.ring, this.total.ring, this.#between]) ring?.releaseIfExpired(now);
+  }
+
   byteLength(): number {
-    return this.part.ring.byteLength() + this.total.ring.byteLength();
+    return this.part.ring.byteLength() + this.total.ring.byteLength() + (this.#between?.byteLength() ?? 0);
   }
 
   snapshot(): GroupState {
@@ -109,6 +125,7 @@ export class SloGroup implements GroupView {
       feeders: [...this.feeders].map(({ id }) => id),
       part: this.part.ring.snapshot(),
       total: this.total.ring.snapshot(),
+      ...(this.#between !== null && { between: this.#between.snapshot() }),
     };
   }
 
@@ -116,6 +133,10 @@ export class SloGroup implements GroupView {
     this.#firstDataAt = state.firstDataAt ?? Number.POSITIVE_INFINITY;
     this.part.ring.restore(state.part);
     this.total.ring.restore(state.total);
+    if (state.between !== undefined) {
+      this.#between = new StepRing(this.levels);
+      this.#between.restore(state.between);
+    }
   }
 
   #newestAt(): number {

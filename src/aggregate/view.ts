@@ -14,6 +14,8 @@ export interface WindowSums {
   readonly to: EpochMs;
   /** bad > total or a negative count: flagged, and kept out of the budget by whoever reads it. */
   readonly inconsistent: boolean;
+  /** Of the bad ones, those between the two bounds around a latency threshold: perhaps good. Left out = 0. */
+  readonly between?: number;
 }
 
 /** What the engine may ask about one group of one SLO. Reads only; costs do not depend on a window's length. */

@@ -17,6 +17,7 @@ import {
   oneOf,
   pageSchema,
   ref,
+  refOrNull,
   SEVERITIES,
   text,
   textOrNull,
@@ -49,10 +50,7 @@ export const ALERT = viewSchema<AlertView>('Alert', 'A firing or just resolved a
   summary: text('One sentence in the terms of users.'),
   runbook: text('Name of its runbook, or an absolute URL.'),
   evidence: listOf(ref<EvidenceView>(EVIDENCE), 'Why it fires.'),
-  exhaustion: Type.Unsafe({
-    anyOf: [{ $ref: `${EXHAUSTION.$id}#` }, { type: 'null' }],
-    description: 'For burn alerts, when the budget is gone.',
-  }),
+  exhaustion: refOrNull(EXHAUSTION, 'For burn alerts, when the budget is gone.'),
   budgetRemaining: numberOrNull('For burn alerts, share of the budget that is left.'),
   incident: wholeOrNull('Id of the incident that holds it.'),
 });
@@ -65,10 +63,7 @@ const incidentFields = {
   tier: textOrNull('Highest tier among its alerts.'),
   title: text('What is wrong, in one line.'),
   lead: ref<AlertView>(ALERT),
-  exhaustion: Type.Unsafe({
-    anyOf: [{ $ref: `${EXHAUSTION.$id}#` }, { type: 'null' }],
-    description: 'For burn alerts, when the budget is gone.',
-  }),
+  exhaustion: refOrNull(EXHAUSTION, 'For burn alerts, when the budget is gone.'),
   alerts: texts('Names of its alerts.'),
   runbook: text('Name of the runbook of its lead, or an absolute URL.'),
   runbookUrl: text('Where that runbook can be read.'),

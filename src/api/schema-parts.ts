@@ -26,6 +26,10 @@ export function viewSchema<View>(
 /** A reference to a named schema, typed as what it describes. */
 export const ref = <T>(schema: NamedSchema) => Type.Unsafe<T>({ $ref: `${schema.$id}#` });
 
+/** The same, or null. */
+export const refOrNull = (schema: NamedSchema, description: string): TSchema =>
+  Type.Unsafe({ anyOf: [{ $ref: `${schema.$id}#` }, { type: 'null' }], description });
+
 /** JSON Schema's `type` accepts a list; one test instead of an `anyOf` that the serialiser would have to try. */
 const orNull = (type: string, options: object): TSchema => Type.Unsafe({ ...options, type: [type, 'null'] });
 

@@ -1,5 +1,12 @@
 import { FIDELITIES, type StageFidelities } from '../model/stages.ts';
-import type { BalancerView, ExhaustionView, GroupViewOut, SloView } from '../model/views.ts';
+import type {
+  BalancerView,
+  BoundsAroundView,
+  BracketView,
+  ExhaustionView,
+  GroupViewOut,
+  SloView,
+} from '../model/views.ts';
 import {
   flag,
   instant,
@@ -13,6 +20,7 @@ import {
   oneOfOrNull,
   pageSchema,
   ref,
+  refOrNull,
   SEVERITIES,
   text,
   textOrNull,
@@ -36,6 +44,15 @@ export const EXHAUSTION = viewSchema<ExhaustionView>(
   },
 );
 
+export const BRACKET = viewSchema<BracketView>(
+  'Bracket',
+  'Where a figure lies for certain, when a latency threshold lies between two bounds of a histogram.',
+  {
+    low: numberOf('With everything between the bounds bad: what is reported and alerted on.'),
+    high: numberOf('With everything between the bounds good.'),
+  },
+);
+
 export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its SLI, its budget, its burn.', {
   labels: labelSet('What tells this group from its siblings; empty when the SLO is not grouped.'),
   state: oneOf(['measured', 'no_traffic', 'no_data'], 'Whether there is something to judge by.'),
@@ -44,7 +61,9 @@ export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its
   bad: numberOf('Bad events observed in the SLO window.'),
   total: numberOf('Events observed in the SLO window.'),
   sli: numberOrNull('good / total; null without events.'),
+  sliBracket: refOrNull(BRACKET, 'SLI at worst and at best; null where it is exact.'),
   budgetRemaining: numberOrNull('Share of the error budget that is left; below 0 when overspent.'),
+  budgetRemainingBracket: refOrNull(BRACKET, 'The same at worst and at best; null where it is exact.'),
   budgetRemainingSoFar: numberOrNull(
     'Calendar windows: the same if the period ended now, without the traffic expected until its end; else null.',
   ),
@@ -81,6 +100,18 @@ export const STAGE_FIDELITIES = viewSchema<StageFidelities>(
   },
 );
 
+export const BOUNDS_AROUND = viewSchema<BoundsAroundView>(
+  'BoundsAround',
+  "A latency SLO's threshold that is no bound of the balancer's histograms: what lies around it counts as bad.",
+  {
+    slo: text('Id of the SLO.'),
+    threshold: numberOf('Its threshold, in seconds.'),
+    below: numberOf('Nearest bound below, in seconds; 0 where there is none.'),
+    above: numberOrNull('Nearest bound above, in seconds; null past the last.'),
+    fix: text("What makes it exact, in the balancer's own terms."),
+  },
+);
+
 export const BALANCER = viewSchema<BalancerView>('Balancer', 'A balancer that pushes metrics.', {
   id: text('Identity: service.instance.id, or the next that it has of pod, host, header, peer address.'),
   flavor: text('Whose vocabulary it speaks.'),
@@ -94,6 +125,10 @@ export const BALANCER = viewSchema<BalancerView>('Balancer', 'A balancer that pu
   stages: ref<StageFidelities>(STAGE_FIDELITIES),
   metricsUnderstood: texts('Names of its metrics that are known, those that repeat another one included.'),
   metricsIgnored: texts('Names of its metrics that are unknown, or cannot be taken faithfully.'),
+  thresholdsBetweenBounds: listOf(
+    ref<BoundsAroundView>(BOUNDS_AROUND),
+    'Latency thresholds that its histograms cannot tell exactly.',
+  ),
 });
 
 export const SLO_PAGE = pageSchema('SloPage', ref<SloView>(SLO));

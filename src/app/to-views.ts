@@ -2,6 +2,7 @@ import type { BalancerState } from '../aggregate/features.ts';
 import { formatInstant } from '../base/instant.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { GroupStatus } from '../burn/status.ts';
+import { boundFix } from '../config/bound-settings.ts';
 import type { Alert, Exhaustion } from '../model/alert.ts';
 import { type Incident, type IncidentChange, type IncidentMember, leadAlert } from '../model/incident.ts';
 import { labelsToObject } from '../model/labels.ts';
@@ -41,7 +42,9 @@ export const toGroupView = (status: GroupStatus): GroupViewOut => ({
   bad: status.bad,
   total: status.total,
   sli: status.sli,
+  sliBracket: status.sliBracket,
   budgetRemaining: status.budgetRemaining,
+  budgetRemainingBracket: status.budgetRemainingBracket,
   budgetRemainingSoFar: status.budgetRemainingSoFar,
   resetsAt: instantOrNull(status.resetsAt),
   burn: Object.fromEntries(status.burn),
@@ -155,6 +158,9 @@ export const toIncidentDetail = (
   sends: sends.map(toSendView),
 });
 
+/** 250 ms are 0.25 s, and no 0.25000000000000006. */
+const rounded = (seconds: number): number => Number(seconds.toPrecision(12));
+
 export const toBalancerView = (balancer: BalancerState): BalancerView => ({
   id: balancer.id,
   flavor: balancer.flavor,
@@ -168,4 +174,11 @@ export const toBalancerView = (balancer: BalancerState): BalancerView => ({
   stages: balancer.stages,
   metricsUnderstood: balancer.metricsUnderstood,
   metricsIgnored: balancer.metricsIgnored,
+  thresholdsBetweenBounds: balancer.brackets.map(({ slo, threshold, below, above }) => ({
+    slo,
+    threshold,
+    below: rounded(below),
+    above: Number.isFinite(above) ? rounded(above) : null,
+    fix: boundFix(balancer.flavor, threshold),
+  })),
 });

@@ -3,7 +3,7 @@ import { type EpochMs, epochMs, HOUR, ms, ratio } from '../base/units.ts';
 import { type Alert, alertKey, type Evidence, type Exhaustion, type Place } from '../model/alert.ts';
 import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
-import { burnText, durationText, exhaustionText, percentText } from '../model/phrases.ts';
+import { burnText, exhaustionText, latencyText, percentText } from '../model/phrases.ts';
 import { type BudgetRatio, budgetRemaining, burnOf, errorRatio, paddedTotal } from '../slo/budget.ts';
 import type { Slo, Tier } from '../slo/slo.ts';
 import type { GroupAlertState } from './group-state.ts';
@@ -101,7 +101,7 @@ function summaryOf({ indicator }: Slo, share: number | null, exhaustion: Exhaust
   if (share === null) return 'Nothing is measured right now; the alert is held.';
   const what =
     indicator.kind === 'latency'
-      ? `${percentText(share)} of requests take longer than ${durationText(indicator.threshold * 1000)}`
+      ? `${percentText(share)} of requests take longer than ${latencyText(indicator.threshold * 1000)}`
       : `Errors ${percentText(share)} of requests`;
   return `${what}; ${exhaustionText(exhaustion)}.`;
 }
@@ -131,6 +131,12 @@ function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, 
     `burns ${burnText(burn)} over ${formatDuration(ms(window.lengthMs))}`;
   add('burn', burnOf(long, budget), burns(long));
   add('error_ratio', errorRatio(long), () => `${long.bad} of ${long.total} events were bad`);
+  const { indicator } = windows.group.slo;
+  if (long.between > 0 && indicator.kind === 'latency') {
+    const around = latencyText(indicator.threshold * 1000);
+    const text = `${long.between} of those lie between two histogram bounds around ${around}: they may be good`;
+    evidence.push({ name: 'between_bounds', value: long.between, unit: '{event}', text });
+  }
   if (tier !== null) {
     const short = windows.read(tier.short);
     add('burn_short', burnOf(short, budget), burns(short));

@@ -6,9 +6,9 @@ import { type BudgetRatio, budgetRemaining, budgetRemainingSoFar, burnOf } from 
 import { leadingTier } from './alert.ts';
 import { BudgetCourse, exhaustionAt, type GroupPast } from './exhaustion.ts';
 import { type GroupAlertState, INACTIVE, nextState } from './group-state.ts';
-import type { GroupStatus } from './status.ts';
+import type { Bracket, GroupStatus } from './status.ts';
 import { holdingTiers } from './tiers.ts';
-import type { GroupWindows } from './window.ts';
+import type { GroupWindows, SloWindowRead } from './window.ts';
 
 /** A group unheard for this long is retired: its alert is closed as unknown. */
 export const RETIRED_MS: Ms = DAY;
@@ -73,6 +73,8 @@ export function toStatus(
   const soFar = budgetRemainingSoFar(window, budget);
   const firing = state.kind === 'firing' ? state : null;
   const good = window.observedTotal - window.observedBad;
+  const { sli, sliBracket } = sliOf(window);
+  const atBest = window.between === 0 ? null : budgetRemaining({ ...window, bad: window.bad - window.between }, budget);
   return {
     slo: group.slo,
     labels: group.labels,
@@ -82,8 +84,10 @@ export function toStatus(
     good,
     bad: window.observedBad,
     total: window.observedTotal,
-    sli: window.total === 0 ? null : ratio(good / window.total),
+    sli,
+    sliBracket,
     budgetRemaining: remaining === null ? null : ratio(remaining),
+    budgetRemainingBracket: bracketOf(remaining, atBest),
     budgetRemainingSoFar: calendar === null || soFar === null ? null : ratio(soFar),
     resetsAt: calendar?.period.end ?? null,
     burn,
@@ -95,6 +99,17 @@ export function toStatus(
     inconsistent: windows.inconsistent,
   };
 }
+
+/** Good events / all, and how much better it is at best where a threshold lies between two bounds. */
+function sliOf({ total, observedTotal, observedBad, between }: SloWindowRead) {
+  if (total === 0) return { sli: null, sliBracket: null };
+  const good = observedTotal - observedBad;
+  const best = between === 0 ? null : (good + between) / total;
+  return { sli: ratio(good / total), sliBracket: bracketOf(good / total, best) };
+}
+
+const bracketOf = (low: number | null, high: number | null): Bracket | null =>
+  low === null || high === null ? null : { low: ratio(low), high: ratio(high) };
 
 /**
  * No balancer reports: nothing is known. They report and nothing was counted in the SLO window: there is no traffic,

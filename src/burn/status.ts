@@ -4,6 +4,12 @@ import type { Labels } from '../model/labels.ts';
 import type { GroupState } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 
+/** Where a figure lies for certain: both ends are possible. */
+export interface Bracket {
+  readonly low: Ratio;
+  readonly high: Ratio;
+}
+
 /** Everything known about one group at one tick; the read side shows it as it is. */
 export interface GroupStatus {
   readonly slo: Slo;
@@ -15,9 +21,14 @@ export interface GroupStatus {
   readonly good: number;
   readonly bad: number;
   readonly total: number;
+  /** With what lies between the bounds around a latency threshold counted as bad. */
   readonly sli: Ratio | null;
+  /** Null where the threshold is a bound, so that the SLI is exact. `low` is `sli`. */
+  readonly sliBracket: Bracket | null;
   /** Of a calendar window: of what the whole period is expected to allow. */
   readonly budgetRemaining: Ratio | null;
+  /** Null with `sliBracket`; `low` is `budgetRemaining`. */
+  readonly budgetRemainingBracket: Bracket | null;
   /** Of a calendar window: of what the period so far allows. Null when the window rolls. */
   readonly budgetRemainingSoFar: Ratio | null;
   /** When a calendar budget starts afresh; null when the window rolls. */

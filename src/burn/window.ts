@@ -7,6 +7,8 @@ import { type ExpectedTraffic, TrafficBook } from './traffic.ts';
 /** A window as the budget sees it. Input that contradicts itself reads as no events: it must not become a budget. */
 export interface ReadWindow extends BudgetWindow {
   readonly inconsistent: boolean;
+  /** Of the bad ones, those between the bounds around a latency threshold: perhaps good. */
+  readonly between: number;
 }
 
 /** (from, end] of the SLO window, with what was counted in it even where that is kept out of the budget. */
@@ -25,7 +27,7 @@ export interface CalendarRead {
   readonly arriving: ExpectedTraffic;
 }
 
-const NOTHING = { bad: 0, total: 0 };
+const NOTHING = { bad: 0, total: 0, between: 0 };
 
 /** (to - lengthMs, to] of a group. */
 export const readWindow = (group: GroupView, to: EpochMs, lengthMs: number): ReadWindow =>
@@ -33,12 +35,12 @@ export const readWindow = (group: GroupView, to: EpochMs, lengthMs: number): Rea
 
 function toWindow(group: GroupView, sums: WindowSums, from: EpochMs, to: EpochMs): ReadWindow {
   const { inconsistent } = sums;
-  const { bad, total } = inconsistent ? NOTHING : sums;
+  const { bad, total, between = 0 } = inconsistent ? NOTHING : sums;
   const lengthMs = to - from;
   const first = group.firstDataAt;
   const isPadded = first !== null && first > from;
   const observedMs = isPadded ? Math.min(lengthMs, Math.max(STEP_MS, to - first)) : lengthMs;
-  return { bad, total, lengthMs, observedMs, inconsistent };
+  return { bad, total, lengthMs, observedMs, inconsistent, between: Math.max(0, Math.min(between, bad)) };
 }
 
 function readSlo(group: GroupView, from: EpochMs, end: EpochMs): SloWindowRead {

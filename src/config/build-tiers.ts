@@ -1,7 +1,7 @@
 import { type Decimal, decimalDenominator } from '../base/decimal.ts';
 import { formatDuration } from '../base/duration.ts';
 import { type Ms, ms } from '../base/units.ts';
-import type { Tier } from '../slo/slo.ts';
+import type { Fraction, Tier } from '../slo/slo.ts';
 import { factorOf, minBurnOf } from '../slo/windows.ts';
 import type { BuiltPolicy, PolicyData, TierData } from './policies.ts';
 
@@ -41,8 +41,13 @@ export function buildTiers(data: PolicyData, sloWindow: Ms, target: Decimal, mod
   return { kind: 'policy', policy: { name: data.name, confidence: data.confidence, tiers }, left };
 }
 
+const toNumber = ({ numerator, denominator }: Fraction): number => Number(numerator) / Number(denominator);
+const times = (burn: number): string => `${Number(burn.toPrecision(4))}x`;
+
 function faultOf(tier: Tier, sloWindow: Ms, target: Decimal): string | undefined {
   if (tier.exhaustsWithin > sloWindow) return 'is longer than the SLO window';
   if (tier.long >= tier.exhaustsWithin) return 'has a long window in which the whole budget would be gone';
-  return isReachable(tier, target) ? undefined : 'asks for a burn that a full outage does not reach';
+  if (isReachable(tier, target)) return undefined;
+  const most = Number(decimalDenominator(target)) / Number(decimalDenominator(target) - target.units);
+  return `asks for a burn of ${times(toNumber(minBurnOf(tier)))}, and a full outage burns ${times(most)}`;
 }

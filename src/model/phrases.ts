@@ -16,6 +16,12 @@ export function durationText(milliseconds: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
+/** A threshold of durations as it was set: `300 ms`, `1.5 s`. 0.57 s are 570 ms, whatever the doubles make of it. */
+export function latencyText(milliseconds: number): string {
+  const exact = Number(milliseconds.toPrecision(12));
+  return exact < 1000 ? `${exact} ms` : `${exact / 1000} s`;
+}
+
 /** `27 to 36 h`, `50 min to 2 h`: the unit once where both have it. */
 export function bandText(low: number, high: number): string {
   const [from, to] = [durationText(low), durationText(high)];

@@ -20,6 +20,12 @@ export interface ExhaustionView {
   readonly recoversAt: string | null;
 }
 
+/** The least and the most that a figure can be. */
+export interface BracketView {
+  readonly low: number;
+  readonly high: number;
+}
+
 export interface GroupViewOut {
   readonly labels: LabelObject;
   readonly state: GroupState;
@@ -28,7 +34,10 @@ export interface GroupViewOut {
   readonly bad: number;
   readonly total: number;
   readonly sli: number | null;
+  /** Null unless a latency threshold lay between two bounds of a histogram. */
+  readonly sliBracket: BracketView | null;
   readonly budgetRemaining: number | null;
+  readonly budgetRemainingBracket: BracketView | null;
   readonly budgetRemainingSoFar: number | null;
   readonly resetsAt: string | null;
   readonly burn: Readonly<Record<string, number | null>>;
@@ -130,6 +139,18 @@ export interface IncidentDetailView extends IncidentView {
   readonly sends: readonly SendView[];
 }
 
+/** A threshold that lies between two bounds of a balancer's histograms. Seconds. */
+export interface BoundsAroundView {
+  readonly slo: string;
+  readonly threshold: number;
+  /** Nearest bound below; 0 where there is none. */
+  readonly below: number;
+  /** Nearest bound above; null past the last. */
+  readonly above: number | null;
+  /** What to do, in the balancer's own terms. */
+  readonly fix: string;
+}
+
 export interface BalancerView {
   readonly id: string;
   readonly flavor: string;
@@ -143,6 +164,7 @@ export interface BalancerView {
   readonly stages: StageFidelities;
   readonly metricsUnderstood: readonly string[];
   readonly metricsIgnored: readonly string[];
+  readonly thresholdsBetweenBounds: readonly BoundsAroundView[];
 }
 
 export interface Page<T> {

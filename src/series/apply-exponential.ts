@@ -7,10 +7,12 @@ import {
   emptyRun,
   hasFallen,
   isInRange,
+  lowerBoundAt,
   seenScale,
   sharedZero,
   sumOf,
   trimZeros,
+  upperBoundAt,
 } from './exponential.ts';
 import { addBuckets, boundsFor } from './exponential-buckets.ts';
 import { NOTED, type NotedReason, type PointResult, REJECTED, type Refusal } from './reasons.ts';
@@ -107,9 +109,16 @@ function addIncrements(
   if (atOrBelow.length + histograms.length === 0) return;
   const scale = before === undefined ? current.scale : Math.min(current.scale, before.scale);
   const zero = before === undefined ? current.zeroThreshold : sharedZero(before, current, scale);
-  for (const { cell, weight, threshold } of atOrBelow) {
-    const was = before === undefined ? 0 : countAtOrBelow(before, scale, threshold, zero);
-    cell.add(from, to, weight * (countAtOrBelow(current, scale, threshold, zero) - was));
+  for (const target of atOrBelow) {
+    const { cell, weight, threshold } = target;
+    const below = growthAtOrBelow(before, scale, threshold, zero);
+    cell.add(from, to, weight * below);
+    const upper = upperBound(scale, threshold, zero);
+    if (upper === threshold || target.between === undefined) continue;
+    const { between, toSeconds = 1 } = target;
+    const amount = growthAtOrBelow(before, scale, upper, zero) - below;
+    const lower = lowerBoundAt(scale, threshold, zero);
+    between.add(from, to, weight * amount, lower * toSeconds, upper * toSeconds);
   }
   const sum = before === undefined ? current.sum : current.sum - before.sum;
   for (const { cell, toSeconds } of histograms) {
@@ -120,6 +129,24 @@ function addIncrements(
     const seconds = Number.isFinite(sum) ? sum * toSeconds : null;
     cell.add(from, to, bounds.set.scaledBy(toSeconds), bounds.set.increments, seconds);
   }
+}
+
+/** What was asked last: points of a request share scale and threshold, so that most need no logarithm. */
+const asked = { scale: Number.NaN, threshold: Number.NaN, zero: Number.NaN, upper: Number.NaN };
+
+function upperBound(scale: number, threshold: number, zero: number): number {
+  if (asked.scale === scale && asked.threshold === threshold && asked.zero === zero) return asked.upper;
+  asked.scale = scale;
+  asked.threshold = threshold;
+  asked.zero = zero;
+  asked.upper = upperBoundAt(scale, threshold, zero);
+  return asked.upper;
+}
+
+/** How many values at or below `limit` have come since `before`. */
+function growthAtOrBelow(before: ExponentialState | undefined, scale: number, limit: number, zero: number): number {
+  const was = before === undefined ? 0 : countAtOrBelow(before, scale, limit, zero);
+  return countAtOrBelow(current, scale, limit, zero) - was;
 }
 
 function read(staging: Staging, point: number): void {

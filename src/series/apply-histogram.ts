@@ -1,5 +1,7 @@
+import type { EpochMs } from '../base/units.ts';
 import type { Staging } from '../otlp/staging.ts';
 import { placed } from './apply-number.ts';
+import type { ThresholdTarget } from './binding.ts';
 import type { BoundsSet } from './bounds-table.ts';
 import { NOTED, type NotedReason, type PointResult, REJECTED } from './reasons.ts';
 import type { SeriesState } from './series-state.ts';
@@ -82,8 +84,11 @@ function addIncrements(
   if (atOrBelow.length + histograms.length === 0) return;
   if (!isDifference) fillWhole(staging, point, set.increments);
   for (let index = 0; index < atOrBelow.length; index += 1) {
-    const { cell, weight, threshold } = atOrBelow[index] as (typeof atOrBelow)[number];
+    const target = atOrBelow[index] as (typeof atOrBelow)[number];
+    const { cell, weight, threshold } = target;
     cell.add(from, to, weight * countBelow(set.increments, set.bucketsBelow(threshold)));
+    const around = set.bucketAround(threshold);
+    if (around >= 0) addBetween(target, set, around, from, to);
   }
   if (histograms.length === 0) return;
   const sum = sumIncrement(state, row, staging, point, isDifference);
@@ -91,6 +96,20 @@ function addIncrements(
     const { cell, toSeconds } = histograms[index] as (typeof histograms)[number];
     cell.add(from, to, set.scaledBy(toSeconds), set.increments, sum === null ? null : sum * toSeconds);
   }
+}
+
+/** What lies in the bucket that holds the threshold. Durations begin at 0 and have no end. */
+function addBetween(
+  { between, weight, toSeconds = 1 }: ThresholdTarget,
+  { bounds, increments }: BoundsSet,
+  bucket: number,
+  from: EpochMs,
+  to: EpochMs,
+): void {
+  if (between === undefined) return;
+  const below = bucket === 0 ? 0 : (bounds[bucket - 1] as number) * toSeconds;
+  const above = bucket === bounds.length ? Number.POSITIVE_INFINITY : (bounds[bucket] as number) * toSeconds;
+  between.add(from, to, weight * (increments[bucket] as number), below, above);
 }
 
 /** To cells that count what the values of a histogram count: a number of retries per call, say. */

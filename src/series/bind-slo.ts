@@ -46,7 +46,8 @@ export function bindSlo(
     if (isTotal) countEvents(draft, group.total, series);
     if (isPart && threshold === null) countEvents(draft, group.part, series);
     else if (isPart && threshold !== null) {
-      draft.countAtOrBelow(group.part, series.weight, inUnitOf(series, threshold));
+      const bracket = { between: cells.bracket(group, balancer, threshold), toSeconds: series.toSeconds };
+      draft.countAtOrBelow(group.part, series.weight, inUnitOf(series, threshold), bracket);
     }
   }
 }

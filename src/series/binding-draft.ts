@@ -1,8 +1,23 @@
-import type { CounterCell, GaugeCell, HistogramCell, Reads, SeriesBinding } from './binding.ts';
+import type {
+  BracketCell,
+  CounterCell,
+  GaugeCell,
+  HistogramCell,
+  Reads,
+  SeriesBinding,
+  ThresholdTarget,
+} from './binding.ts';
+
+/** Where what lies around a threshold goes. */
+interface Bracket {
+  readonly between: BracketCell;
+  readonly toSeconds: number;
+}
 
 interface Target {
   readonly cell: CounterCell;
   readonly threshold: number | null;
+  readonly bracket: Bracket | undefined;
   weight: number;
 }
 
@@ -14,12 +29,12 @@ export class BindingDraft {
   readonly #sums: { cell: CounterCell; weight: number }[] = [];
 
   count(cell: CounterCell, weight: number): void {
-    this.#add(cell, null, weight);
+    this.#add(cell, weight, null);
   }
 
   /** `threshold` in the series' own unit. */
-  countAtOrBelow(cell: CounterCell, weight: number, threshold: number): void {
-    this.#add(cell, threshold, weight);
+  countAtOrBelow(cell: CounterCell, weight: number, threshold: number, bracket: Bracket): void {
+    this.#add(cell, weight, threshold, bracket);
   }
 
   observe(cell: HistogramCell, toSeconds: number): void {
@@ -37,11 +52,11 @@ export class BindingDraft {
 
   toBinding(understood: boolean, reads?: Reads): SeriesBinding {
     const counters: { cell: CounterCell; weight: number }[] = [];
-    const atOrBelow: { cell: CounterCell; weight: number; threshold: number }[] = [];
-    for (const { cell, threshold, weight } of this.#targets) {
+    const atOrBelow: ThresholdTarget[] = [];
+    for (const { cell, threshold, weight, bracket } of this.#targets) {
       if (weight === 0) continue;
       if (threshold === null) counters.push({ cell, weight });
-      else atOrBelow.push({ cell, weight, threshold });
+      else atOrBelow.push({ cell, weight, threshold, ...bracket });
     }
     return {
       understood,
@@ -54,9 +69,9 @@ export class BindingDraft {
     };
   }
 
-  #add(cell: CounterCell, threshold: number | null, weight: number): void {
+  #add(cell: CounterCell, weight: number, threshold: number | null, bracket?: Bracket): void {
     const known = this.#targets.find((target) => target.cell === cell && target.threshold === threshold);
-    if (known === undefined) this.#targets.push({ cell, threshold, weight });
+    if (known === undefined) this.#targets.push({ cell, threshold, weight, bracket });
     else known.weight += weight;
   }
 }

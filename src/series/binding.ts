@@ -33,6 +33,25 @@ export interface CounterCell {
   add(from: EpochMs, to: EpochMs, amount: number): void;
 }
 
+/**
+ * Takes what lies between the two bounds around a threshold: nobody knows on which side of it. Bounds in seconds, the
+ * upper one infinite past the last bound.
+ */
+export interface BracketCell {
+  add(from: EpochMs, to: EpochMs, amount: number, below: number, above: number): void;
+}
+
+/** Where counts at or below a threshold go. */
+export interface ThresholdTarget {
+  readonly cell: CounterCell;
+  readonly weight: number;
+  /** In the series' own unit. */
+  readonly threshold: number;
+  /** Gets weight x the increment of the bucket that holds the threshold, where that is no bound. */
+  readonly between?: BracketCell;
+  readonly toSeconds?: number;
+}
+
 /** A merged histogram over time, for stages and tails. Bounds in seconds. */
 export interface HistogramCell {
   /** `counts` are the increments of one point, `counts.length === bounds.length + 1`. The arrays are only lent. */
@@ -57,10 +76,10 @@ export interface SeriesBinding {
   /** Gets weight x (value increment of a sum, count increment of a histogram). */
   readonly counters: readonly { readonly cell: CounterCell; readonly weight: number }[];
   /**
-   * Histograms only: gets weight x the increment of counts at or below `threshold`. The threshold is in the series' own unit.
-   * Off a bound, the bracketing bucket is left out (counted as bad).
+   * Histograms only: gets weight x the increment of counts at or below `threshold`. Off a bound, the bracketing bucket is left
+   * out (counted as bad) and told to `between`.
    */
-  readonly atOrBelow: readonly { readonly cell: CounterCell; readonly weight: number; readonly threshold: number }[];
+  readonly atOrBelow: readonly ThresholdTarget[];
   /** `toSeconds` scales the series' bounds and sum. */
   readonly histograms: readonly { readonly cell: HistogramCell; readonly toSeconds: number }[];
   readonly gauges: readonly { readonly cell: GaugeCell; readonly weight: number }[];

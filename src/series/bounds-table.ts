@@ -10,6 +10,7 @@ export class BoundsSet {
   readonly #scaled = new Map<number, Float64Array>();
   #threshold = Number.NaN;
   #below = 0;
+  #isBound = false;
 
   constructor(id: number, bounds: Float64Array) {
     this.id = id;
@@ -26,7 +27,14 @@ export class BoundsSet {
     while (index < bounds.length && (bounds[index] as number) <= limit) index += 1;
     this.#threshold = threshold;
     this.#below = index;
+    this.#isBound = index > 0 && (bounds[index - 1] as number) >= threshold * (1 - TOLERANCE);
     return index;
+  }
+
+  /** The bucket that a threshold lies within; -1 where the threshold is a bound, and divides nothing. */
+  bucketAround(threshold: number): number {
+    const below = this.bucketsBelow(threshold);
+    return this.#isBound ? -1 : below;
   }
 
   /** The bounds times `factor`, computed once. */

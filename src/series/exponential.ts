@@ -157,6 +157,26 @@ export function countAtOrBelow(
   return count + sumBetween(point.positive, Number.NEGATIVE_INFINITY, limit * merged);
 }
 
+/**
+ * Upper bound of the bucket that `threshold` lies within at `scale`; the threshold itself where it is a bound, and
+ * divides nothing. The zero region, up to `zero`, is one bucket.
+ */
+export function upperBoundAt(scale: number, threshold: number, zero: number): number {
+  if (!(zero <= threshold * (1 + TOLERANCE))) return zero;
+  const perPower = 2 ** scale;
+  const index = Math.floor((Math.log2(threshold) + TOLERANCE) * perPower);
+  if (!(threshold > 0) || index >= (Math.log2(threshold) - TOLERANCE) * perPower) return threshold;
+  return 2 ** ((index + 1) / perPower);
+}
+
+/** Lower bound of the same bucket: that of the zero region is 0, as durations are not negative. */
+export function lowerBoundAt(scale: number, threshold: number, zero: number): number {
+  if (!(zero <= threshold * (1 + TOLERANCE)) || !(threshold > 0)) return 0;
+  const perPower = 2 ** scale;
+  const index = Math.floor((Math.log2(threshold) + TOLERANCE) * perPower);
+  return Math.max(zero, 2 ** (index / perPower));
+}
+
 /** Whether some bucket held more before, seen at the coarser of the two scales and with the wider zero region. */
 export function hasFallen(before: ExponentialPoint, now: ExponentialPoint): boolean {
   const scale = Math.min(before.scale, now.scale);

@@ -134,7 +134,7 @@ pages sent, alerts of one incident being one: workbook 1, countdown 1
       ],
     );
     // 720x is more than a full outage of a 99 % SLO can burn.
-    assert.match(loose?.policies[1]?.unusable ?? '', /does not reach/);
+    assert.match(loose?.policies[1]?.unusable ?? '', /a burn of 720x, and a full outage burns 100x/);
     const { stdout } = await replay('--summary', '--policy', 'slow', '--policy', 'fast', 'history.jsonl');
     assert.match(stdout, /^ {2}slow +0 +1 +ticket 10d +2026-03-02 01:0/m);
     assert.match(stdout, /^ {2}fast cannot be used: tier 1h asks for a burn/m);

@@ -71,6 +71,7 @@ const balancerOf = (fields: Partial<BalancerState>): BalancerState => ({
   stages: NO_STAGES,
   metricsUnderstood: [],
   metricsIgnored: [],
+  brackets: [],
   ...fields,
 });
 

@@ -50,6 +50,7 @@ const balancerOf = (id: string, silentMinutes = 0, fields: Partial<BalancerState
   stages: NO_STAGES,
   metricsUnderstood: [],
   metricsIgnored: [],
+  brackets: [],
   ...fields,
 });
 

@@ -42,7 +42,9 @@ export function fakeStatus(over: Partial<GroupStatus> = {}): GroupStatus {
     bad: 10,
     total: 1000,
     sli: ratio(0.99),
+    sliBracket: null,
     budgetRemaining: ratio(-9),
+    budgetRemainingBracket: null,
     budgetRemainingSoFar: null,
     resetsAt: null,
     burn: new Map([
@@ -113,6 +115,7 @@ export const fakeBalancer = (id: string, stale: boolean): BalancerState => ({
   stages: NO_STAGES,
   metricsUnderstood: [],
   metricsIgnored: [],
+  brackets: [],
 });
 
 /** A source with a bit of everything; `over` replaces single reads. */

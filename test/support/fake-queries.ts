@@ -65,7 +65,9 @@ const BURNING: GroupViewOut = {
   bad: 41_002,
   total: 52_341_119,
   sli: 0.9992166388,
+  sliBracket: null,
   budgetRemaining: 0.2166,
+  budgetRemainingBracket: null,
   budgetRemainingSoFar: null,
   resetsAt: null,
   burn: burn([21.4, 21, 18.02, 9.1, 3.2, 0.9, 1e-9]),
@@ -291,6 +293,9 @@ export const FAKE_FLEET: readonly BalancerView[] = [
     },
     metricsUnderstood: ['cluster.upstream_rq', 'cluster.upstream_rq_time'],
     metricsIgnored: ['server.uptime'],
+    thresholdsBetweenBounds: [
+      { slo: 'upstream-latency', threshold: 0.3, below: 0.25, above: 0.5, fix: 'add 300 to the bounds' },
+    ],
   },
   {
     id: 'haproxy <b>',
@@ -305,6 +310,7 @@ export const FAKE_FLEET: readonly BalancerView[] = [
     stages: NO_STAGES,
     metricsUnderstood: [],
     metricsIgnored: [],
+    thresholdsBetweenBounds: [],
   },
 ];
 

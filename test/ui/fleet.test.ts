@@ -24,3 +24,8 @@ test('what was understood and what was ignored is listed', () => {
   assert.match(markup, /<summary>1 ignored<\/summary><ul><li>server\.uptime<\/li>/);
   assert.match(markup, /none understood.*none ignored/s);
 });
+
+test('the fleet page names thresholds between two bounds, and what would make them exact', () => {
+  const { markup } = fleetPage(FAKE_FLEET, FAKE_NOW);
+  assert.match(markup, /upstream-latency: 0\.3 s lies between the bounds 0\.25 s and 0\.5 s; add 300 to the bounds/);
+});

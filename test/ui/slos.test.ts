@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { GroupViewOut } from '../../src/model/views.ts';
 import { slosPage } from '../../src/ui/pages/slos.ts';
 import { registerPages } from '../../src/ui/register.ts';
 import { startApi } from '../support/api-server.ts';
@@ -87,4 +88,17 @@ describe('a calendar window on the page of the budgets', () => {
   test('a rolling one says neither', () => {
     assert.doesNotMatch(shownOf(null, null, true), /resets|so far|calendar/);
   });
+});
+
+test('a threshold between two bounds shows how good it may be at best', () => {
+  const [slo] = queries.slos();
+  assert.ok(slo?.groups[0] !== undefined);
+  const group: GroupViewOut = {
+    ...slo.groups[0],
+    state: 'measured',
+    sli: 0.98,
+    sliBracket: { low: 0.98, high: 0.995 },
+  };
+  const page = slosPage([{ ...slo, groups: [group] }], { slo: null, cluster: null, zone: null }).markup;
+  assert.match(page, /98 % \(at best 99\.5 %\)/);
 });

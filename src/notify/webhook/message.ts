@@ -3,7 +3,7 @@ import type { Alert, BurnFigures } from '../../model/alert.ts';
 import { blastRadius, blastRadiusText, presentAlerts } from '../../model/blast-radius.ts';
 import { type Incident, type IncidentMember, leadAlert, type Notification } from '../../model/incident.ts';
 import { labelsToObject } from '../../model/labels.ts';
-import { budgetText, durationText, exhaustionText, percentText } from '../../model/phrases.ts';
+import { budgetText, durationText, exhaustionText, latencyText, percentText } from '../../model/phrases.ts';
 import type { MessageContext } from '../notifier.ts';
 
 export const WEBHOOK_SCHEMA = 'slowburn.webhook/1';
@@ -165,16 +165,13 @@ function impactOf(alert: Alert, burn: BurnFigures, at: number): string {
     share === null
       ? 'Nothing measured'
       : slowerThan
-        ? `${share} slower than ${secondsText(slowerThan)}`
+        ? `${share} slower than ${latencyText(slowerThan)}`
         : `Errors ${share}`;
   const lasted = at - (burningSince ?? alert.since);
   const spent = spentText(burn);
   const since = lasted < 1000 ? 'from now on' : `for ${durationText(lasted)}`;
   return `${what} ${since}${spent === null ? '' : `, ${spent} spent`}.`;
 }
-
-const secondsText = (milliseconds: number): string =>
-  milliseconds < 1000 ? `${milliseconds} ms` : `${milliseconds / 1000} s`;
 
 /** The firing burn with the least time left, else any burn. */
 function mostUrgentBurn(incident: Incident): Alert | null {

@@ -24,7 +24,7 @@ ${cell('Kind', `${balancer.flavor}${balancer.version === null ? '' : ` ${balance
 ${cell('Last heard', html`${time(balancer.lastSeen)} (${agoWords(balancer.lastSeen, now)}), pushes every ${durationWords(balancer.intervalSeconds)}`)}
 ${cell('State', balancer.stale ? 'stale: it has stopped reporting' : 'reporting', `state ${balancer.stale ? 'no_data' : 'measured'}`)}
 ${cell('Clusters', balancer.clusters.join(', ') || '–')}${cell('Stages', stages(balancer))}
-${cell('Metrics', html`<div>${balancer.seriesCount} series</div>${names(balancer.metricsUnderstood, 'understood')}${names(balancer.metricsIgnored, 'ignored')}`)}</tr>`;
+${cell('Metrics', html`<div>${balancer.seriesCount} series</div>${names(balancer.metricsUnderstood, 'understood')}${names(balancer.metricsIgnored, 'ignored')}${thresholds(balancer)}`)}</tr>`;
 }
 
 const STAGE_WORDS: Readonly<Record<StageName, string>> = {
@@ -48,6 +48,18 @@ const FIDELITY_WORDS: Readonly<Record<StageFidelity, string>> = {
 function stages({ stages: known }: BalancerView): Html {
   const lines = STAGES.map((stage) => html`<li>${STAGE_WORDS[stage]}: ${FIDELITY_WORDS[known[stage]]}</li>`);
   return html`<ul class="plain stages">${lines}</ul>`;
+}
+
+const seconds = (value: number): string => `${Number(value.toPrecision(4))} s`;
+
+/** Latency thresholds that its histograms cannot tell exactly, and what would change that. */
+function thresholds({ thresholdsBetweenBounds: found }: BalancerView): Html | string {
+  if (found.length === 0) return '';
+  const lines = found.map(({ slo, threshold, below, above, fix }) => {
+    const end = above === null ? 'no end' : seconds(above);
+    return html`<li>${slo}: ${seconds(threshold)} lies between the bounds ${seconds(below)} and ${end}; ${fix}</li>`;
+  });
+  return html`<details><summary>${found.length} threshold${found.length === 1 ? '' : 's'} between two bounds</summary><ul>${lines}</ul></details>`;
 }
 
 function names(metrics: readonly string[], what: string): Html {

@@ -1,5 +1,5 @@
 import { ATTRIBUTE } from '../../model/conventions.ts';
-import type { GroupViewOut, SloView } from '../../model/views.ts';
+import type { BracketView, GroupViewOut, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
 import { exhaustionWords, labelWords, percentWords, stateWords } from '../phrases.ts';
@@ -54,12 +54,16 @@ function groupRow(group: GroupViewOut): Html {
   return html`<tr><th scope="row">${label === '' ? 'all' : label}</th>
 <td class="state ${group.state}">${stateWords(group)}</td>
 <td>${group.severity === null ? 'none' : html`${severityBadge(group.severity)} ${group.tiersHolding.join(', ')}`}</td>
-<td class="number">${known && group.sli !== null ? percentWords(group.sli) : '–'}</td>
+<td class="number">${known && group.sli !== null ? goodWords(group.sli, group.sliBracket) : '–'}</td>
 <td class="number">${known && group.budgetRemaining !== null ? leftWords(group.budgetRemaining, group.budgetRemainingSoFar) : '–'}</td>
 <td>${known && group.budgetRemaining !== null ? exhaustionWords(group.exhaustion) : 'not known'}</td>
 ${BURN_WINDOWS.map((window) => html`<td class="number">${burnWords(known ? group.burn[window] : null)}</td>`)}
 <td class="number">${group.bad} bad of ${group.total}</td></tr>`;
 }
+
+/** `98 %`, or where a threshold lies between two bounds `98 % (at best 99.5 %)`. */
+const goodWords = (sli: number, bracket: BracketView | null): string =>
+  bracket === null ? percentWords(sli) : `${percentWords(sli)} (at best ${percentWords(bracket.high)})`;
 
 /** A calendar window says when its budget starts afresh, as its first group knows. */
 function resetWords({ rolling, groups }: SloView): Html | string {
