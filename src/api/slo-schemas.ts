@@ -1,5 +1,6 @@
+import { Type } from 'typebox';
 import { FIDELITIES, type StageFidelities } from '../model/stages.ts';
-import type { BalancerView, ExhaustionView, GroupViewOut, SloView } from '../model/views.ts';
+import type { BalancerView, ExhaustionView, GroupViewOut, SliceCoverageView, SloView } from '../model/views.ts';
 import {
   flag,
   instant,
@@ -36,13 +37,29 @@ export const EXHAUSTION = viewSchema<ExhaustionView>(
   },
 );
 
+export const SLICE_COVERAGE = viewSchema<SliceCoverageView>(
+  'SliceCoverage',
+  'Slices that end in the SLO window. One without data is neither good nor bad, and in no denominator.',
+  {
+    observed: wholeOf('Slices with data, those without events included.'),
+    expected: wholeOf('All slices.'),
+    coverage: numberOf('observed / expected.'),
+  },
+);
+
 export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its SLI, its budget, its burn.', {
   labels: labelSet('What tells this group from its siblings; empty when the SLO is not grouped.'),
   state: oneOf(['measured', 'no_traffic', 'no_data'], 'Whether there is something to judge by.'),
   coverage: numberOf('Share of the SLO window that has data, 0 to 1.'),
-  good: numberOf('Good events observed in the SLO window.'),
-  bad: numberOf('Bad events observed in the SLO window.'),
-  total: numberOf('Events observed in the SLO window.'),
+  good: numberOf(
+    'Good events observed in the SLO window; where slices are counted, good slices, or sums of their ratios.',
+  ),
+  bad: numberOf('Bad events observed in the SLO window, or slices likewise.'),
+  total: numberOf('Events observed in the SLO window, or slices with data that the watermark has passed.'),
+  slices: Type.Unsafe({
+    anyOf: [{ $ref: `${SLICE_COVERAGE.$id}#` }, { type: 'null' }],
+    description: 'How many slices have data; null where events are counted.',
+  }),
   sli: numberOrNull('good / total; null without events.'),
   budgetRemaining: numberOrNull('Share of the error budget that is left; below 0 when overspent.'),
   budgetRemainingSoFar: numberOrNull(
@@ -63,6 +80,12 @@ export const SLO = viewSchema<SloView>('Slo', 'A service level objective and its
   objective: text('Target as written in the file, e.g. 0.999.'),
   window: text('SLO window as written in the file, e.g. 30d.'),
   rolling: flag('Whether the window rolls; otherwise it follows the calendar.'),
+  budgetingMethod: oneOf(
+    ['Occurrences', 'Timeslices', 'RatioTimeslices'],
+    'What the budget is a share of: events, good and bad slices of time, or slices by their own ratios.',
+  ),
+  timeSliceSeconds: numberOrNull('Width of a slice in seconds; null where events are counted.'),
+  timeSliceTarget: textOrNull('Share of good events from which a slice is good, as written; null but for Timeslices.'),
   labels: labelSet('metadata.labels.'),
   groups: listOf(ref<GroupViewOut>(GROUP), 'Groups, one per combination of group-by values.'),
 });

@@ -8,15 +8,19 @@ import { labelsToObject } from '../model/labels.ts';
 import type {
   AlertView,
   BalancerView,
+  BudgetingMethod,
   ExhaustionView,
   GroupViewOut,
   IncidentDetailView,
   IncidentView,
   MemberView,
   SendView,
+  SliceCoverageView,
   SloView,
   TimelineEntryView,
 } from '../model/views.ts';
+import { sliceWidthOf } from '../slo/slices.ts';
+import type { Budgeting } from '../slo/slo.ts';
 import type { OutboxEntry } from '../store/store.ts';
 
 /** Conversions from what the engine holds to what api, ui and replay show. No IO, no clock. */
@@ -33,6 +37,15 @@ export const toExhaustionView = (exhaustion: Exhaustion): ExhaustionView => ({
   recoversAt: instantOrNull(exhaustion.recoversAt),
 });
 
+const METHODS: Readonly<Record<Budgeting['kind'], BudgetingMethod>> = {
+  occurrences: 'Occurrences',
+  timeslices: 'Timeslices',
+  ratio_timeslices: 'RatioTimeslices',
+};
+
+const toSliceCoverageView = (slices: GroupStatus['slices']): SliceCoverageView | null =>
+  slices === null ? null : { ...slices, coverage: slices.expected === 0 ? 0 : slices.observed / slices.expected };
+
 export const toGroupView = (status: GroupStatus): GroupViewOut => ({
   labels: labelsToObject(status.labels),
   state: status.state,
@@ -40,6 +53,7 @@ export const toGroupView = (status: GroupStatus): GroupViewOut => ({
   good: status.good,
   bad: status.bad,
   total: status.total,
+  slices: toSliceCoverageView(status.slices),
   sli: status.sli,
   budgetRemaining: status.budgetRemaining,
   budgetRemainingSoFar: status.budgetRemainingSoFar,
@@ -59,6 +73,9 @@ export const toSloView = (slo: GroupStatus['slo'], groups: readonly GroupStatus[
   objective: slo.objective.text,
   window: slo.window.text,
   rolling: slo.window.rolling,
+  budgetingMethod: METHODS[slo.budgeting.kind],
+  timeSliceSeconds: secondsOrNull(sliceWidthOf(slo.budgeting)),
+  timeSliceTarget: slo.budgeting.kind === 'timeslices' ? slo.budgeting.target.text : null,
   labels: labelsToObject(slo.labels),
   groups: groups.map(toGroupView),
 });

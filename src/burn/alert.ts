@@ -1,10 +1,11 @@
 import { formatDuration } from '../base/duration.ts';
 import { type EpochMs, epochMs, HOUR, ms, ratio } from '../base/units.ts';
-import { type Alert, alertKey, type Evidence, type Exhaustion, type Place } from '../model/alert.ts';
+import { type Alert, alertKey, type Evidence, type Exhaustion, type Place, type SliceFigures } from '../model/alert.ts';
 import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
 import { burnText, durationText, exhaustionText, percentText } from '../model/phrases.ts';
 import { type BudgetRatio, budgetRemaining, burnOf, errorRatio, paddedTotal } from '../slo/budget.ts';
+import { sliceWidthOf, unitOf } from '../slo/slices.ts';
 import type { Slo, Tier } from '../slo/slo.ts';
 import type { GroupAlertState } from './group-state.ts';
 import type { GroupWindows, ReadWindow } from './window.ts';
@@ -64,6 +65,7 @@ export function toBurnAlert(input: BurnAlertInput): Alert {
       spent: spentInAll === null ? null : ratio(spentInAll),
       window: window.text,
       slowerThan: indicator.kind === 'latency' ? ms(indicator.threshold * 1000) : null,
+      slices: sliceFigures(slo),
     },
   };
 }
@@ -97,13 +99,35 @@ function placeOf(slo: Slo, labels: Labels): Place {
   return { service: slo.service, ...Object.fromEntries(found) };
 }
 
-function summaryOf({ indicator }: Slo, share: number | null, exhaustion: Exhaustion): string {
+function sliceFigures({ budgeting }: Slo): SliceFigures | null {
+  if (budgeting.kind === 'occurrences') return null;
+  return { width: budgeting.width, byRatio: budgeting.kind === 'ratio_timeslices' };
+}
+
+function summaryOf(slo: Slo, share: number | null, exhaustion: Exhaustion): string {
   if (share === null) return 'Nothing is measured right now; the alert is held.';
-  const what =
-    indicator.kind === 'latency'
-      ? `${percentText(share)} of requests take longer than ${durationText(indicator.threshold * 1000)}`
-      : `Errors ${percentText(share)} of requests`;
-  return `${what}; ${exhaustionText(exhaustion)}.`;
+  return `${whatIsBad(slo, percentText(share))}; ${exhaustionText(exhaustion)}.`;
+}
+
+function whatIsBad({ indicator, budgeting }: Slo, share: string): string {
+  const isLatency = indicator.kind === 'latency';
+  const slower = isLatency ? `take longer than ${durationText(indicator.threshold * 1000)}` : '';
+  if (budgeting.kind === 'timeslices') {
+    const width = formatDuration(budgeting.width);
+    const good = `${budgeting.target.text} of requests ${isLatency ? 'in time' : 'good'}`;
+    return `${share} of slices of ${width} are bad (fewer than ${good})`;
+  }
+  const mean = budgeting.kind === 'ratio_timeslices' ? `, mean of slices of ${formatDuration(budgeting.width)}` : '';
+  return isLatency ? `${share} of requests${mean} ${slower}` : `Errors ${share} of requests${mean}`;
+}
+
+/** `12 of 3600 events`, `2.35 of 60 slices of 1m`. */
+function countText({ bad, total }: ReadWindow, { budgeting }: Slo): string {
+  const unit = unitOf(budgeting);
+  const figure = (value: number): number => Number((value / unit).toFixed(2));
+  const width = sliceWidthOf(budgeting);
+  const what = width === null ? 'events' : `slices of ${formatDuration(width)}`;
+  return `${figure(bad)} of ${figure(total)} ${what}`;
 }
 
 /**
@@ -130,7 +154,7 @@ function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, 
   const burns = (window: ReadWindow) => (burn: number) =>
     `burns ${burnText(burn)} over ${formatDuration(ms(window.lengthMs))}`;
   add('burn', burnOf(long, budget), burns(long));
-  add('error_ratio', errorRatio(long), () => `${long.bad} of ${long.total} events were bad`);
+  add('error_ratio', errorRatio(long), () => `${countText(long, windows.group.slo)} were bad`);
   if (tier !== null) {
     const short = windows.read(tier.short);
     add('burn_short', burnOf(short, budget), burns(short));

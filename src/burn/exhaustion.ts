@@ -2,6 +2,7 @@ import { type GroupView, STEP_MS } from '../aggregate/view.ts';
 import { DAY, type EpochMs, epochMs, HOUR, MINUTE, type Ms, ms } from '../base/units.ts';
 import type { Exhaustion } from '../model/alert.ts';
 import { type BudgetRatio, type BudgetWindow, burnOf, errorRatio, isExhausted, paddedTotal } from '../slo/budget.ts';
+import { unitOf } from '../slo/slices.ts';
 import { NOISE, timeInCalendar } from './calendar-course.ts';
 import { DayBook, type Events } from './day-book.ts';
 import { type ExpectedTraffic, TrafficBook } from './traffic.ts';
@@ -215,7 +216,8 @@ export function exhaustionAt(
   if (ratio === null || ratio <= 0) {
     return { exhausted: false, until: null, low: null, high: null, pace, recoversAt: null };
   }
-  const bounds = wilsonBounds(window.bad, paddedTotal(window));
+  const unit = unitOf(course.windows.group.slo.budgeting);
+  const bounds = wilsonBounds(window.bad / unit, paddedTotal(window) / unit);
   return {
     exhausted: false,
     until: course.timeAt(ratio),

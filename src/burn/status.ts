@@ -4,6 +4,12 @@ import type { Labels } from '../model/labels.ts';
 import type { GroupState } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 
+/** Slices of the SLO window that have data, and all of them. What has none is neither good nor bad. */
+export interface SliceCoverage {
+  readonly observed: number;
+  readonly expected: number;
+}
+
 /** Everything known about one group at one tick; the read side shows it as it is. */
 export interface GroupStatus {
   readonly slo: Slo;
@@ -11,10 +17,12 @@ export interface GroupStatus {
   readonly key: string;
   readonly state: GroupState;
   readonly coverage: number;
-  /** Observed in the SLO window, all points received. */
+  /** Events observed in the SLO window, all points received; or slices, those that the watermark has passed. */
   readonly good: number;
   readonly bad: number;
   readonly total: number;
+  /** Null where events are counted. */
+  readonly slices: SliceCoverage | null;
   readonly sli: Ratio | null;
   /** Of a calendar window: of what the whole period is expected to allow. */
   readonly budgetRemaining: Ratio | null;

@@ -13,6 +13,8 @@ export interface ReadWindow extends BudgetWindow {
 export interface SloWindowRead extends ReadWindow {
   readonly from: EpochMs;
   readonly end: EpochMs;
+  /** The edge really used for `from`. */
+  readonly edge: EpochMs;
   readonly observedBad: number;
   readonly observedTotal: number;
 }
@@ -45,7 +47,7 @@ function readSlo(group: GroupView, from: EpochMs, end: EpochMs): SloWindowRead {
   const sums = group.range(from, end);
   const observedTotal = Math.max(0, sums.total);
   const observedBad = Math.max(0, Math.min(sums.bad, observedTotal));
-  return { ...toWindow(group, sums, from, end), from, end, observedTotal, observedBad };
+  return { ...toWindow(group, sums, from, end), from, end, edge: sums.from, observedTotal, observedBad };
 }
 
 /**
@@ -75,7 +77,10 @@ function readPeriod(
 export class GroupWindows {
   readonly group: GroupView;
   readonly to: EpochMs;
-  /** From `to` back by the SLO window, or from its period's start, and on to the end of everything received. */
+  /**
+   * From `to` back by the SLO window, or from its period's start, and on to the end of everything received. Slices count
+   * once the watermark has passed them: they end at `to`.
+   */
   readonly slo: SloWindowRead;
   /** Null when the SLO window rolls. */
   readonly calendar: CalendarRead | null;
@@ -87,8 +92,9 @@ export class GroupWindows {
   constructor(group: GroupView, to: EpochMs, traffic = new TrafficBook(), now: EpochMs = to) {
     this.group = group;
     this.to = to;
-    const { window } = group.slo;
-    const end = epochMs(Math.max(to, group.lastEventAt ?? to));
+    const { window, budgeting } = group.slo;
+    const newest = budgeting.kind === 'occurrences' ? group.lastEventAt : null;
+    const end = epochMs(Math.max(to, newest ?? to));
     if (window.rolling) {
       this.slo = readSlo(group, epochMs(to - window.length), end);
       this.calendar = null;

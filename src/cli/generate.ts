@@ -5,6 +5,7 @@ import { loadRules } from '../config/load.ts';
 import { formatProblem } from '../config/report.ts';
 import { type Engine, toRuleFile } from '../generate/prometheus-rules.ts';
 import { toRuleTests } from '../generate/rule-tests.ts';
+import type { Slo } from '../slo/slo.ts';
 import { type CommandIo, EXIT, type ExitCode } from './io.ts';
 
 export interface GenerateArgs {
@@ -32,6 +33,10 @@ export function runGenerate(args: GenerateArgs, io: CommandIo): ExitCode {
   const outDir = resolve(io.cwd, args.outDir);
   const wanted = new Map<string, string>();
   for (const slo of rules.slos) {
+    if (slo.budgeting.kind !== 'occurrences') {
+      io.stderr(`${leftOut(slo, io.cwd)}\n`);
+      continue;
+    }
     const file = toRuleFile(slo, args);
     const { name, comment, ...content } = file;
     wanted.set(name, toYaml(comment, content));
@@ -49,6 +54,14 @@ export function runGenerate(args: GenerateArgs, io: CommandIo): ExitCode {
     return EXIT.failed;
   }
 }
+
+/**
+ * Prometheus evaluates a group at an offset of its own, not at the edges of slices, knows no slice that had data but no
+ * events from one without data, and judges none again when data come late: its slices would be others than ours.
+ */
+const leftOut = ({ id, source }: Slo, cwd: string): string =>
+  `${relative(cwd, source.file)}:${source.line}:1 GENERATE_SLICES warning: SLO ${id} counts slices of time, which rules ` +
+  'cannot judge as slowburn does, so that no rules are written for it: let slowburn alert on it, or use Occurrences';
 
 const toYaml = (comment: readonly string[], content: object): string =>
   `${comment.map((line) => `# ${line}\n`).join('')}${stringify(content, { lineWidth: 0, aliasDuplicateObjects: false })}`;

@@ -1,9 +1,17 @@
 import { type Decimal, decimalDenominator } from '../base/decimal.ts';
 import { formatDuration } from '../base/duration.ts';
 import { type Ms, ms } from '../base/units.ts';
-import type { Tier } from '../slo/slo.ts';
+import { holdsSlices, sliceWidthOf } from '../slo/slices.ts';
+import type { Budgeting, Tier } from '../slo/slo.ts';
 import { factorOf, minBurnOf } from '../slo/windows.ts';
 import type { BuiltPolicy, PolicyData, TierData } from './policies.ts';
+
+/** What of an SLO decides how its tiers come out. */
+export interface TierSubject {
+  readonly sloWindow: Ms;
+  readonly target: Decimal;
+  readonly budgeting: Budgeting;
+}
 
 /** minBurn * (1 - target) <= 1, exactly: even a full outage burns no faster than 1 / (1 - target). */
 function isReachable(tier: Pick<Tier, 'factor' | 'minBurn'>, target: Decimal): boolean {
@@ -25,13 +33,14 @@ function fitTier(tier: TierData, isSlowest: boolean, sloWindow: Ms): TierData {
 }
 
 /** Joins tiers with an SLO. `fit` adapts them and leaves out what cannot fire, `strict` makes an error of it. */
-export function buildTiers(data: PolicyData, sloWindow: Ms, target: Decimal, mode: 'fit' | 'strict'): BuiltPolicy {
+export function buildTiers(data: PolicyData, slo: TierSubject, mode: 'fit' | 'strict'): BuiltPolicy {
+  const { sloWindow } = slo;
   const tiers: Tier[] = [];
   const left: string[] = [];
   for (const written of data.tiers) {
     const tier = mode === 'fit' ? fitTier(written, written === data.tiers.at(-1), sloWindow) : written;
     const joined: Tier = { ...tier, factor: factorOf(sloWindow, tier.exhaustsWithin) };
-    const fault = faultOf(joined, sloWindow, target);
+    const fault = faultOf(joined, slo);
     if (fault !== undefined) left.push(`tier ${written.name} ${fault}`);
     else if (tiers.some((other) => other.name === tier.name))
       left.push(`tier ${written.name} is here another ${tier.name}`);
@@ -41,8 +50,13 @@ export function buildTiers(data: PolicyData, sloWindow: Ms, target: Decimal, mod
   return { kind: 'policy', policy: { name: data.name, confidence: data.confidence, tiers }, left };
 }
 
-function faultOf(tier: Tier, sloWindow: Ms, target: Decimal): string | undefined {
+function faultOf(tier: Tier, { sloWindow, target, budgeting }: TierSubject): string | undefined {
   if (tier.exhaustsWithin > sloWindow) return 'is longer than the SLO window';
   if (tier.long >= tier.exhaustsWithin) return 'has a long window in which the whole budget would be gone';
+  const cut = [tier.short, tier.long].find((window) => !holdsSlices(budgeting, window));
+  if (cut !== undefined) {
+    const width = formatDuration(sliceWidthOf(budgeting) ?? ms(0));
+    return `has a window of ${formatDuration(cut)}, which holds no two whole slices of ${width}`;
+  }
   return isReachable(tier, target) ? undefined : 'asks for a burn that a full outage does not reach';
 }

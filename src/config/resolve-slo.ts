@@ -1,12 +1,14 @@
 import { ALERT } from '../model/conventions.ts';
 import { type Labels, labelsOf } from '../model/labels.ts';
-import type { Indicator, Objective, Policy, Slo, SloWindow } from '../slo/slo.ts';
+import type { Indicator, Slo } from '../slo/slo.ts';
 import { generationOf } from './digest.ts';
 import type { PolicyBook } from './policies.ts';
 import type { Report } from './report.ts';
+import { resolveBudgeting, resolveMethod } from './resolve-budgeting.ts';
 import type { FindZone } from './resolve-calendar.ts';
 import { type IndicatorPlan, resolveIndicator, resolveSeconds } from './resolve-indicator.ts';
 import { resolveObjective } from './resolve-objective.ts';
+import { resolvePolicy } from './resolve-policy.ts';
 import { isAttributeName, misspeltAttribute } from './resolve-where.ts';
 import { resolveWindow } from './resolve-window.ts';
 import { booleanOf, child, entries, items, keyPosition, type Position, type SourceNode, textOf } from './source.ts';
@@ -45,7 +47,7 @@ export function resolveSlo(root: SourceNode, context: SloContext, report: Report
   reportUnused(spec, report);
   const plan = resolveIndicator(spec, report);
   const window = resolveWindow(spec, context.zoneRules, report);
-  const counted = isCountable(spec, report);
+  const method = resolveMethod(spec, report);
   const objectives = items(child(spec, 'objectives'));
   checkObjectiveNames(objectives, report);
 
@@ -53,8 +55,10 @@ export function resolveSlo(root: SourceNode, context: SloContext, report: Report
   for (const node of objectives) {
     const objective = resolveObjective(node, report);
     const indicator = plan === undefined ? undefined : objectiveIndicator(plan, node, report);
-    if (objective === undefined || indicator === undefined || window === undefined || !counted) continue;
-    const policy = resolvePolicy(settings, window, objective, context, report);
+    const budgeting = method === undefined ? undefined : resolveBudgeting(method, node, window, report);
+    if (objective === undefined || indicator === undefined || window === undefined || budgeting === undefined) continue;
+    const wish = { name: settings.policy, at: settings.policyAt, window, objective, budgeting, node };
+    const policy = resolvePolicy(wish, context.policies, report);
     if (policy === undefined || name === undefined) continue;
     const part = objectives.length > 1 ? textOf(child(node, 'displayName')) : undefined;
     const displayName = textOf(child(metadata, 'displayName')) ?? name;
@@ -65,6 +69,7 @@ export function resolveSlo(root: SourceNode, context: SloContext, report: Report
       displayName: part === undefined ? displayName : `${displayName}: ${part}`,
       objective,
       window,
+      budgeting,
       indicator,
       labels,
       annotations,
@@ -72,7 +77,7 @@ export function resolveSlo(root: SourceNode, context: SloContext, report: Report
       rollup: settings.rollup,
       policy,
       runbook: settings.runbook,
-      generation: generationOf({ indicator, windowMs: window.length, ...settings }),
+      generation: generationOf({ indicator, windowMs: window.length, budgeting, ...settings }),
       source: { file: report.file, line: root.at.line },
     };
     found.push({ slo, at: child(metadata, 'name')?.at ?? root.at });
@@ -185,19 +190,6 @@ function reportUnused(spec: SourceNode, report: Report): void {
   });
 }
 
-function isCountable(spec: SourceNode, report: Report): boolean {
-  const node = child(spec, 'budgetingMethod');
-  const method = textOf(node) ?? 'Occurrences';
-  if (node === undefined || method === 'Occurrences') return true;
-  const known = method === 'Timeslices' || method === 'RatioTimeslices';
-  report.error(node.at, {
-    code: known ? 'CONFIG_UNSUPPORTED' : 'CONFIG_VALUE_INVALID',
-    message: known ? `budgetingMethod ${method} is not supported` : `unknown budgetingMethod ${method}`,
-    fix: 'write budgetingMethod: Occurrences',
-  });
-  return false;
-}
-
 function checkObjectiveNames(objectives: readonly SourceNode[], report: Report): void {
   if (objectives.length < 2) return;
   const seen = new Set<string>();
@@ -246,32 +238,4 @@ function objectiveIndicator(plan: IndicatorPlan, objective: SourceNode, report: 
   }
   const threshold = resolveSeconds(value, report);
   return threshold === undefined ? undefined : { kind: 'latency', query: plan.query, threshold };
-}
-
-function resolvePolicy(
-  settings: Settings,
-  window: SloWindow,
-  objective: Objective,
-  context: SloContext,
-  report: Report,
-): Policy | undefined {
-  const { policies } = context;
-  const built = policies.build(settings.policy, window.length, objective.target);
-  if (built.kind === 'policy') return built.policy;
-  const reasons = built.kind === 'unreachable' ? built.reasons.join('; ') : '';
-  report.error(
-    settings.policyAt,
-    built.kind === 'unknown'
-      ? {
-          code: 'CONFIG_POLICY_UNKNOWN',
-          message: `unknown policy ${JSON.stringify(settings.policy)}`,
-          fix: chooseFrom(settings.policy, policies.names),
-        }
-      : {
-          code: 'CONFIG_TIER_UNREACHABLE',
-          message: `policy ${settings.policy} fails target ${objective.text} over ${window.text}: ${reasons}`,
-          fix: 'change those tiers in tiers.yaml, or use the policy countdown',
-        },
-  );
-  return undefined;
 }

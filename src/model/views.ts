@@ -20,6 +20,15 @@ export interface ExhaustionView {
   readonly recoversAt: string | null;
 }
 
+/** Slices of the SLO window: those with data, all of them, and the share. */
+export interface SliceCoverageView {
+  readonly observed: number;
+  readonly expected: number;
+  readonly coverage: number;
+}
+
+export type BudgetingMethod = 'Occurrences' | 'Timeslices' | 'RatioTimeslices';
+
 export interface GroupViewOut {
   readonly labels: LabelObject;
   readonly state: GroupState;
@@ -27,6 +36,7 @@ export interface GroupViewOut {
   readonly good: number;
   readonly bad: number;
   readonly total: number;
+  readonly slices: SliceCoverageView | null;
   readonly sli: number | null;
   readonly budgetRemaining: number | null;
   readonly budgetRemainingSoFar: number | null;
@@ -45,6 +55,9 @@ export interface SloView {
   readonly objective: string;
   readonly window: string;
   readonly rolling: boolean;
+  readonly budgetingMethod: BudgetingMethod;
+  readonly timeSliceSeconds: number | null;
+  readonly timeSliceTarget: string | null;
   readonly labels: LabelObject;
   readonly groups: readonly GroupViewOut[];
 }

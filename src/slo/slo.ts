@@ -40,6 +40,18 @@ export interface Objective {
   readonly target: Decimal;
 }
 
+/**
+ * What the budget is a share of (OpenSLO's budgetingMethod): events; slices of time, each good or bad; or slices of
+ * time, each as good as its own ratio. Slices end at whole multiples of `width` since the epoch.
+ */
+export type Budgeting =
+  | { readonly kind: 'occurrences' }
+  /** A slice is good if at least `target` of its events are, or if it has none. */
+  | { readonly kind: 'timeslices'; readonly width: Ms; readonly target: Objective }
+  | { readonly kind: 'ratio_timeslices'; readonly width: Ms };
+
+export type Slicing = Exclude<Budgeting, { readonly kind: 'occurrences' }>;
+
 /** Over which time the budget is kept: the last 30 days, or this month. */
 export type SloWindow =
   | {
@@ -93,6 +105,7 @@ export interface Slo {
   readonly displayName: string;
   readonly objective: Objective;
   readonly window: SloWindow;
+  readonly budgeting: Budgeting;
   readonly indicator: Indicator;
   /** metadata.labels, carried to alert and incident. */
   readonly labels: Labels;
