@@ -27,6 +27,8 @@ export interface GroupView {
   readonly firstDataAt: EpochMs | null;
   /** Newest step end that holds an event of this group; null without any. */
   readonly lastEventAt: EpochMs | null;
+  /** Of a composite, in the order of its members. Its own sums are those of all members together, or its slices. */
+  readonly members?: readonly GroupView[];
   /** Sums over (from, to]; of slices those that end there. */
   range(from: EpochMs, to: EpochMs): WindowSums;
   /** Where slices are counted: whether the events over (from, to] contradict themselves. Such slices are left out. */

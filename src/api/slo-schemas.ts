@@ -1,6 +1,13 @@
 import { Type } from 'typebox';
 import { FIDELITIES, type StageFidelities } from '../model/stages.ts';
-import type { BalancerView, ExhaustionView, GroupViewOut, SliceCoverageView, SloView } from '../model/views.ts';
+import type {
+  BalancerView,
+  ExhaustionView,
+  GroupViewOut,
+  SliceCoverageView,
+  SloMemberView,
+  SloView,
+} from '../model/views.ts';
 import {
   flag,
   instant,
@@ -47,6 +54,22 @@ export const SLICE_COVERAGE = viewSchema<SliceCoverageView>(
   },
 );
 
+export const SLO_MEMBER = viewSchema<SloMemberView>(
+  'SloMember',
+  'What one member of a composite SLO counted, in events.',
+  {
+    name: text('displayName of its objective.'),
+    weight: numberOf('compositeWeight.'),
+    good: numberOf('Good events observed in the SLO window.'),
+    bad: numberOf('Bad events observed in the SLO window.'),
+    total: numberOf('Events observed in the SLO window.'),
+    sli: numberOrNull('good / total; null without events: it burns nothing then.'),
+    spent: numberOrNull(
+      "Share of the composite's budget that it has spent; null without events, and where slices are counted.",
+    ),
+  },
+);
+
 export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its SLI, its budget, its burn.', {
   labels: labelSet('What tells this group from its siblings; empty when the SLO is not grouped.'),
   state: oneOf(['measured', 'no_traffic', 'no_data'], 'Whether there is something to judge by.'),
@@ -60,7 +83,12 @@ export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its
     anyOf: [{ $ref: `${SLICE_COVERAGE.$id}#` }, { type: 'null' }],
     description: 'How many slices have data; null where events are counted.',
   }),
-  sli: numberOrNull('good / total; null without events.'),
+  members: Type.Unsafe({
+    type: ['array', 'null'],
+    items: { $ref: `${SLO_MEMBER.$id}#` },
+    description: 'Of a composite SLO, its members; null otherwise.',
+  }),
+  sli: numberOrNull('good / total, or of a composite the weighted mean of its members; null without events.'),
   budgetRemaining: numberOrNull('Share of the error budget that is left; below 0 when overspent.'),
   budgetRemainingSoFar: numberOrNull(
     'Calendar windows: the same if the period ended now, without the traffic expected until its end; else null.',

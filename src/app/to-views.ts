@@ -54,6 +54,7 @@ export const toGroupView = (status: GroupStatus): GroupViewOut => ({
   bad: status.bad,
   total: status.total,
   slices: toSliceCoverageView(status.slices),
+  members: status.members,
   sli: status.sli,
   budgetRemaining: status.budgetRemaining,
   budgetRemainingSoFar: status.budgetRemainingSoFar,

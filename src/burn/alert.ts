@@ -5,10 +5,12 @@ import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
 import { burnText, durationText, exhaustionText, percentText } from '../model/phrases.ts';
 import { type BudgetRatio, budgetRemaining, burnOf, errorRatio, paddedTotal } from '../slo/budget.ts';
-import { sliceWidthOf, unitOf } from '../slo/slices.ts';
+import { sliceWidthOf } from '../slo/slices.ts';
 import type { Slo, Tier } from '../slo/slo.ts';
+import { countedIn } from './bounds.ts';
+import { memberWindows } from './composite.ts';
 import type { GroupAlertState } from './group-state.ts';
-import type { GroupWindows, ReadWindow } from './window.ts';
+import { type GroupWindows, type ReadWindow, readWindow } from './window.ts';
 
 type Firing = Extract<GroupAlertState, { kind: 'firing' }>;
 
@@ -114,20 +116,42 @@ function whatIsBad({ indicator, budgeting }: Slo, share: string): string {
   const slower = isLatency ? `take longer than ${durationText(indicator.threshold * 1000)}` : '';
   if (budgeting.kind === 'timeslices') {
     const width = formatDuration(budgeting.width);
+    if (indicator.kind === 'composite') return `${share} of slices of ${width} are bad for one or more of its members`;
     const good = `${budgeting.target.text} of requests ${isLatency ? 'in time' : 'good'}`;
     return `${share} of slices of ${width} are bad (fewer than ${good})`;
   }
   const mean = budgeting.kind === 'ratio_timeslices' ? `, mean of slices of ${formatDuration(budgeting.width)}` : '';
+  if (indicator.kind === 'composite') {
+    const how = mean === '' ? 'as weighted' : 'added up';
+    return `${share} of requests to its ${indicator.members.length} members are bad, ${how}${mean}`;
+  }
   return isLatency ? `${share} of requests${mean} ${slower}` : `Errors ${share} of requests${mean}`;
 }
 
 /** `12 of 3600 events`, `2.35 of 60 slices of 1m`. */
-function countText({ bad, total }: ReadWindow, { budgeting }: Slo): string {
-  const unit = unitOf(budgeting);
-  const figure = (value: number): number => Number((value / unit).toFixed(2));
+function countText(window: ReadWindow, { budgeting }: Slo): string {
+  const { bad, total } = countedIn(window, budgeting);
+  const figure = (value: number): number => Number(value.toFixed(2));
   const width = sliceWidthOf(budgeting);
   const what = width === null ? 'events' : `slices of ${formatDuration(width)}`;
   return `${figure(bad)} of ${figure(total)} ${what}`;
+}
+
+/** Which member of a composite eats the budget, over the leading tier's long window, the greediest first. */
+function membersText(windows: GroupWindows, lengthMs: number): string | null {
+  const { counted, to } = windows;
+  const found = memberWindows(counted, (member) => readWindow(member, to, lengthMs)).flatMap(
+    ({ name, share, window }) => {
+      const own = errorRatio(window);
+      return own === null || own <= 0 ? [] : [{ name, own, weighted: own * share }];
+    },
+  );
+  if (found.length === 0) return null;
+  const whole = found.reduce((sum, { weighted }) => sum + weighted, 0);
+  const parts = found
+    .sort((a, b) => b.weighted - a.weighted)
+    .map(({ name, own, weighted }) => `${name} ${percentText(weighted / whole)} (${percentText(own)} bad)`);
+  return `of the burn: ${parts.join(', ')}`;
 }
 
 /**
@@ -159,6 +183,8 @@ function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, 
     const short = windows.read(tier.short);
     add('burn_short', burnOf(short, budget), burns(short));
   }
+  const members = membersText(windows, long.lengthMs);
+  if (members !== null) evidence.push({ name: 'members', value: members, text: members });
   const { text: windowText } = windows.group.slo.window;
   add('budget_remaining', budgetRemaining(windows.slo, budget), (value) => {
     const share = percentText(Math.abs(value));

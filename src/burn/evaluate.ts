@@ -1,14 +1,18 @@
 import type { FeedView, GroupView } from '../aggregate/view.ts';
-import { type BurnRate, burnRate, DAY, type EpochMs, HOUR, type Ms, ratio } from '../base/units.ts';
+import { decimalToNumber } from '../base/decimal.ts';
+import { type BurnRate, burnRate, DAY, type EpochMs, HOUR, type Ms, type Ratio, ratio } from '../base/units.ts';
 import type { Exhaustion } from '../model/alert.ts';
 import type { GroupState } from '../model/views.ts';
 import { type BudgetRatio, budgetRemaining, budgetRemainingSoFar, burnOf } from '../slo/budget.ts';
+import { membersOf, sharesOf } from '../slo/composite.ts';
 import { holdsSlices, sliceEdgeAt, sliceWidthOf, unitOf } from '../slo/slices.ts';
 import type { Budgeting } from '../slo/slo.ts';
 import { leadingTier } from './alert.ts';
+import { compositeSli, isComposite } from './composite.ts';
+import type { Events } from './day-book.ts';
 import { BudgetCourse, exhaustionAt, type GroupPast } from './exhaustion.ts';
 import { type GroupAlertState, INACTIVE, nextState } from './group-state.ts';
-import type { GroupStatus, SliceCoverage } from './status.ts';
+import type { GroupStatus, MemberStatus, SliceCoverage } from './status.ts';
 import { holdingTiers } from './tiers.ts';
 import type { GroupWindows, SloWindowRead } from './window.ts';
 
@@ -77,19 +81,19 @@ export function toStatus(
   const remaining = isQuiet ? null : budgetRemaining(window, budget);
   const soFar = isQuiet ? null : budgetRemainingSoFar(window, budget);
   const firing = state.kind === 'firing' ? state : null;
-  const unit = unitOf(group.slo.budgeting);
-  const good = window.observedTotal - window.observedBad;
+  const counted = observedOf(windows);
   return {
     slo: group.slo,
     labels: group.labels,
     key: group.key,
     state: stateOf(feed, isQuiet || window.observedTotal === 0),
     coverage: feed.coverage,
-    good: good / unit,
-    bad: window.observedBad / unit,
-    total: window.observedTotal / unit,
+    good: counted.total - counted.bad,
+    bad: counted.bad,
+    total: counted.total,
     slices: slicesOf(window, group.slo.budgeting),
-    sli: isQuiet || window.total === 0 ? null : ratio(good / window.total),
+    members: membersStatus(windows, budget),
+    sli: isQuiet || window.total === 0 ? null : sliOf(windows),
     budgetRemaining: remaining === null ? null : ratio(remaining),
     budgetRemainingSoFar: calendar === null || soFar === null ? null : ratio(soFar),
     resetsAt: calendar?.period.end ?? null,
@@ -99,8 +103,47 @@ export function toStatus(
     tiersHolding: firing?.holding ?? [],
     severity: firing?.severity ?? null,
     since: firing?.since ?? null,
-    inconsistent: windows.inconsistent || (group.contradicts?.(window.from, window.end) ?? false),
+    inconsistent: windows.inconsistent || contradicts(windows),
   };
+}
+
+/** What the SLO window's figures do not show: slices and members whose events contradict themselves are left out. */
+function contradicts({ counted, slo: { from, end } }: GroupWindows): boolean {
+  const isLeftOut = counted.slo.budgeting.kind !== 'occurrences' || isComposite(counted);
+  return isLeftOut && (counted.contradicts?.(from, end) ?? false);
+}
+
+/** Events, those of all members of a composite together, or slices. */
+function observedOf({ counted, slo }: GroupWindows): Events {
+  if (isComposite(counted)) return counted.range(slo.from, slo.end);
+  const unit = unitOf(counted.slo.budgeting);
+  return { bad: slo.observedBad / unit, total: slo.observedTotal / unit };
+}
+
+function sliOf({ counted, slo }: GroupWindows): Ratio | null {
+  if (!isComposite(counted)) return ratio((slo.observedTotal - slo.observedBad) / slo.total);
+  const sli = compositeSli(counted, slo.from, slo.end);
+  return sli === null ? null : ratio(sli);
+}
+
+function membersStatus({ counted, slo: { from, end } }: GroupWindows, budget: BudgetRatio): MemberStatus[] | null {
+  const members = membersOf(counted.slo.indicator);
+  if (members.length === 0) return null;
+  const shares = sharesOf(members);
+  return members.map(({ name, weight }, index): MemberStatus => {
+    const sums = counted.members?.[index]?.range(from, end);
+    const { bad, total } = sums === undefined || sums.inconsistent ? { bad: 0, total: 0 } : sums;
+    const burn = total === 0 ? null : (bad / total) * ((shares[index] ?? 0) / budget.value);
+    return {
+      name,
+      weight: decimalToNumber(weight),
+      good: total - bad,
+      bad,
+      total,
+      sli: total === 0 ? null : ratio(1 - bad / total),
+      spent: burn === null || !isComposite(counted) ? null : ratio(burn),
+    };
+  });
 }
 
 /** How many of the slices that end in the SLO window have data; null where events are counted. */

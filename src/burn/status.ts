@@ -10,6 +10,19 @@ export interface SliceCoverage {
   readonly expected: number;
 }
 
+/** What one member of a composite counted in the SLO window, in events. */
+export interface MemberStatus {
+  readonly name: string;
+  readonly weight: number;
+  readonly good: number;
+  readonly bad: number;
+  readonly total: number;
+  /** Null without events: the member burns nothing then. */
+  readonly sli: Ratio | null;
+  /** Share of the composite's budget that it has spent; null without events, and where slices are counted. */
+  readonly spent: Ratio | null;
+}
+
 /** Everything known about one group at one tick; the read side shows it as it is. */
 export interface GroupStatus {
   readonly slo: Slo;
@@ -17,12 +30,17 @@ export interface GroupStatus {
   readonly key: string;
   readonly state: GroupState;
   readonly coverage: number;
-  /** Events observed in the SLO window, all points received; or slices, those that the watermark has passed. */
+  /**
+   * Events observed in the SLO window (of a composite those of all members together), all points received; or slices,
+   * those that the watermark has passed.
+   */
   readonly good: number;
   readonly bad: number;
   readonly total: number;
   /** Null where events are counted. */
   readonly slices: SliceCoverage | null;
+  /** Null where there is one thing to count. */
+  readonly members: readonly MemberStatus[] | null;
   readonly sli: Ratio | null;
   /** Of a calendar window: of what the whole period is expected to allow. */
   readonly budgetRemaining: Ratio | null;

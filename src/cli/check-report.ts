@@ -1,3 +1,4 @@
+import { decimalToNumber } from '../base/decimal.ts';
 import { formatDuration } from '../base/duration.ts';
 import type { Problem } from '../config/config.ts';
 import type { LoadedRules } from '../config/load.ts';
@@ -6,6 +7,8 @@ import { ERRORS_PER_MILLE, objectivePercent, reachOf, type SloReach } from '../c
 import { boundNote } from '../config/recommended-bounds.ts';
 import { hasErrors } from '../config/report.ts';
 import type { SliceReach } from '../config/slice-reach.ts';
+import { budgetRatioOf } from '../slo/budget.ts';
+import { sharesOf } from '../slo/composite.ts';
 import type { Slo } from '../slo/slo.ts';
 import { alignColumns } from './columns.ts';
 
@@ -67,6 +70,7 @@ export function formatReport({ reach, notes }: SloReport): string {
       ? '  the whole fleet can die without a page'
       : `  up to ${percent(unpagedShare)} of the fleet can die without a page`,
     ...(reach.lowTraffic === null ? [] : lowTrafficLines(slo, reach.lowTraffic)).map((line) => `  ${line}`),
+    ...memberLines(slo).map((line) => `  ${line}`),
     ...(reach.slices === null ? [] : sliceLines(slo, reach.slices)).map((line) => `  ${line}`),
     ...notes.map((note) => `  note: ${note}`),
   ];
@@ -93,6 +97,27 @@ function lowTrafficLines(slo: Slo, { requestsForOnePercent, fewFailures, outageM
     lines.push(`low traffic: a full outage pages ${after.join(', ')}`);
   }
   return lines;
+}
+
+/** Of a composite, what each member does alone. The table is for errors of all of them. */
+function memberLines({ indicator, budgeting, objective }: Slo): string[] {
+  if (indicator.kind !== 'composite') return [];
+  const { members } = indicator;
+  const names = members.map(({ name, objective: own, weight, sliceTarget }) => {
+    const target = `${Number((decimalToNumber(own.target) * 100).toPrecision(12))} %`;
+    const slices = sliceTarget === null ? '' : `, slices good from ${sliceTarget.text}`;
+    const times = decimalToNumber(weight);
+    return `${name} (${target}${slices}${times === 1 ? '' : `, weight ${times}`})`;
+  });
+  const head = `a composite of ${names.join(', ')}; the figures are for so many errors of every member`;
+  if (budgeting.kind === 'timeslices') return [head, 'a bad slice of any member is a bad slice'];
+  if (budgeting.kind === 'ratio_timeslices')
+    return [head, 'what is missing in a slice adds up over the members, times their weights'];
+  const budget = budgetRatioOf(objective).value;
+  const alone = members.map(
+    ({ name }, index) => `${name} ${Number(((sharesOf(members)[index] ?? 0) / budget).toPrecision(4))}x`,
+  );
+  return [head, `burns add up, times their weights; all errors of one member alone burn: ${alone.join(', ')}`];
 }
 
 function sliceLines({ window }: Slo, { slicing, oneSlice }: SliceReach): string[] {

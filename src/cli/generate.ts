@@ -33,8 +33,9 @@ export function runGenerate(args: GenerateArgs, io: CommandIo): ExitCode {
   const outDir = resolve(io.cwd, args.outDir);
   const wanted = new Map<string, string>();
   for (const slo of rules.slos) {
-    if (slo.budgeting.kind !== 'occurrences') {
-      io.stderr(`${leftOut(slo, io.cwd)}\n`);
+    const reason = reasonToLeaveOut(slo);
+    if (reason !== null) {
+      io.stderr(`${relative(io.cwd, slo.source.file)}:${slo.source.line}:1 ${reason}\n`);
       continue;
     }
     const file = toRuleFile(slo, args);
@@ -59,9 +60,14 @@ export function runGenerate(args: GenerateArgs, io: CommandIo): ExitCode {
  * Prometheus evaluates a group at an offset of its own, not at the edges of slices, knows no slice that had data but no
  * events from one without data, and judges none again when data come late: its slices would be others than ours.
  */
-const leftOut = ({ id, source }: Slo, cwd: string): string =>
-  `${relative(cwd, source.file)}:${source.line}:1 GENERATE_SLICES warning: SLO ${id} counts slices of time, which rules ` +
-  'cannot judge as slowburn does, so that no rules are written for it: let slowburn alert on it, or use Occurrences';
+function reasonToLeaveOut({ id, budgeting, indicator }: Slo): string | null {
+  const left = 'so that no rules are written for it: let slowburn alert on it, or use';
+  if (budgeting.kind !== 'occurrences') {
+    return `GENERATE_SLICES warning: SLO ${id} counts slices of time, which rules cannot judge as slowburn does, ${left} Occurrences`;
+  }
+  if (indicator.kind !== 'composite') return null;
+  return `GENERATE_COMPOSITE warning: SLO ${id} is a composite, whose budget rules do not add up, ${left} one SLO per member`;
+}
 
 const toYaml = (comment: readonly string[], content: object): string =>
   `${comment.map((line) => `# ${line}\n`).join('')}${stringify(content, { lineWidth: 0, aliasDuplicateObjects: false })}`;

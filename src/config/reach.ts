@@ -24,7 +24,7 @@ export interface SloReach {
   readonly tiers: readonly TierReach[];
   /** Share of a group's traffic that can fail for ever without a page: all below it. 1 = nothing pages. */
   readonly unpagedShare: number;
-  /** Null where slices are counted: they come at a rate of their own. */
+  /** Null where slices are counted, which come at a rate of their own, and for composites, whose members differ. */
   readonly lowTraffic: LowTraffic | null;
   /** Null where events are counted. */
   readonly slices: SliceReach | null;
@@ -67,8 +67,9 @@ function reachOfEvents(slo: Slo): SloReach {
     const spentAtFire = (longBurnAtFire(slo, tier) * tier.long) / slo.window.length;
     return { tier, minBurn: toNumber(burn), spentAtFire, minutes };
   });
+  const lowTraffic = slo.indicator.kind === 'composite' ? null : lowTrafficOf(slo, budget);
   const pages = tiers.filter(({ tier }) => tier.severity === 'page').map(({ minBurn }) => minBurn * budget.value);
-  return { slo, tiers, unpagedShare: Math.min(1, ...pages), lowTraffic: lowTrafficOf(slo, budget), slices: null };
+  return { slo, tiers, unpagedShare: Math.min(1, ...pages), lowTraffic, slices: null };
 }
 
 /**

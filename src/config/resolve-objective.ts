@@ -3,13 +3,6 @@ import type { Objective } from '../slo/slo.ts';
 import type { Report } from './report.ts';
 import { child, keyPosition, type SourceNode, textOf } from './source.ts';
 
-/** Keys of OpenSLO that a plain event objective does not have. */
-const UNSUPPORTED: readonly (readonly [string, string])[] = [
-  ['indicator', 'write one SLO per indicator'],
-  ['indicatorRef', 'write one SLO per indicator'],
-  ['compositeWeight', 'write one SLO per indicator'],
-];
-
 const percentOf = (decimal: Decimal): Decimal => ({ units: decimal.units, scale: decimal.scale + 2 });
 
 /** `decimal` in whole units compared with 1: negative below, 0 equal, positive above. */
@@ -23,14 +16,6 @@ const compareToOne = (decimal: Decimal): number => {
  * is not a ratio strictly between 0 and 1 (reported).
  */
 export function resolveObjective(objective: SourceNode, report: Report): Objective | undefined {
-  for (const [key, fix] of UNSUPPORTED) {
-    if (child(objective, key) === undefined) continue;
-    report.error(keyPosition(objective, key), {
-      code: 'CONFIG_UNSUPPORTED',
-      message: `${key} in an objective is not supported`,
-      fix,
-    });
-  }
   const target = child(objective, 'target');
   const percent = child(objective, 'targetPercent');
   if ((target === undefined) === (percent === undefined)) {

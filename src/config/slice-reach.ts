@@ -1,6 +1,6 @@
 import { decimalDenominator, decimalToNumber } from '../base/decimal.ts';
 import type { BudgetRatio } from '../slo/budget.ts';
-import type { Fraction, Slicing, Slo, Tier } from '../slo/slo.ts';
+import type { Fraction, Indicator, Slicing, Slo, Tier } from '../slo/slo.ts';
 import { minBurnOf } from '../slo/windows.ts';
 import { holds, lowerRatio } from './low-traffic.ts';
 
@@ -14,9 +14,9 @@ export interface SliceReach {
 const ONE_MORE = 1 / 1024;
 const toNumber = ({ numerator, denominator }: Fraction): number => Number(numerator) / Number(denominator);
 
-/** How bad a slice is in which so many per mille of the events are. */
-function badnessOf(slicing: Slicing, perMille: number): number {
-  if (slicing.kind === 'ratio_timeslices') return perMille / 1000;
+/** How bad a slice is in which so many per mille of the events are, of each member of a composite. */
+function badnessOf({ indicator }: Slo, slicing: Slicing, perMille: number): number {
+  if (slicing.kind === 'ratio_timeslices') return Math.min(1, (weightOf(indicator) * perMille) / 1000);
   const { target } = slicing.target;
   const one = decimalDenominator(target);
   return BigInt(1000 - perMille) * one >= target.units * 1000n ? 0 : 1;
@@ -34,7 +34,7 @@ export function sliceMinutes(
   budget: BudgetRatio,
   perMille: number,
 ): number | null {
-  return minutesAt(slo, slicing, tier, budget, badnessOf(slicing, perMille));
+  return minutesAt(slo, slicing, tier, budget, badnessOf(slo, slicing, perMille));
 }
 
 function minutesAt(slo: Slo, slicing: Slicing, tier: Tier, budget: BudgetRatio, bad: number): number | null {
@@ -71,5 +71,9 @@ export function sliceUnpagedShare(slo: Slo, slicing: Slicing, budget: BudgetRati
     if (isPaged(middle)) high = middle;
     else low = middle;
   }
-  return high;
+  return Math.min(1, high / weightOf(slo.indicator));
 }
+
+/** How much the missing parts of all members add up to. */
+const weightOf = (indicator: Indicator): number =>
+  indicator.kind === 'composite' ? indicator.members.reduce((sum, { weight }) => sum + decimalToNumber(weight), 0) : 1;

@@ -27,6 +27,17 @@ export interface SliceCoverageView {
   readonly coverage: number;
 }
 
+/** What one member of a composite SLO counted in the SLO window. */
+export interface SloMemberView {
+  readonly name: string;
+  readonly weight: number;
+  readonly good: number;
+  readonly bad: number;
+  readonly total: number;
+  readonly sli: number | null;
+  readonly spent: number | null;
+}
+
 export type BudgetingMethod = 'Occurrences' | 'Timeslices' | 'RatioTimeslices';
 
 export interface GroupViewOut {
@@ -37,6 +48,7 @@ export interface GroupViewOut {
   readonly bad: number;
   readonly total: number;
   readonly slices: SliceCoverageView | null;
+  readonly members: readonly SloMemberView[] | null;
   readonly sli: number | null;
   readonly budgetRemaining: number | null;
   readonly budgetRemainingSoFar: number | null;

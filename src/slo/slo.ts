@@ -19,7 +19,7 @@ export interface MetricQuery {
 }
 
 /** What is counted. `events` counts counters (or the counts of histograms); `latency` counts what a histogram holds at or below the threshold as good. */
-export type Indicator =
+export type PlainIndicator =
   | {
       readonly kind: 'events';
       /** Whether `part` counts the good or the bad events. */
@@ -33,6 +33,20 @@ export type Indicator =
       /** Seconds, inclusive, as in the file. */
       readonly threshold: number;
     };
+
+/** One of the things that a composite SLO asks for: an objective of OpenSLO with an indicator of its own. */
+export interface Member {
+  readonly name: string;
+  readonly indicator: PlainIndicator;
+  readonly objective: Objective;
+  /** compositeWeight: above 0, 1 if not written. */
+  readonly weight: Decimal;
+  /** Where good and bad slices are counted, from which share of good events this member's slices are good. */
+  readonly sliceTarget: Objective | null;
+}
+
+/** `composite`: several at once, with one budget (slo/composite.ts says how they add up). */
+export type Indicator = PlainIndicator | { readonly kind: 'composite'; readonly members: readonly Member[] };
 
 /** The share of events that must be good, exactly as written. Budget ratio = 1 - target. */
 export interface Objective {

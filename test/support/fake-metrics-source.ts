@@ -43,6 +43,7 @@ export function fakeStatus(over: Partial<GroupStatus> = {}): GroupStatus {
     bad: 10,
     total: 1000,
     slices: { observed: 900, expected: 1000 },
+    members: null,
     sli: ratio(0.99),
     budgetRemaining: ratio(-9),
     budgetRemainingSoFar: null,

@@ -65,6 +65,7 @@ const BURNING: GroupViewOut = {
   bad: 41_002,
   total: 52_341_119,
   slices: null,
+  members: null,
   sli: 0.9992166388,
   budgetRemaining: 0.2166,
   budgetRemainingSoFar: null,

@@ -58,7 +58,7 @@ function groupRow(group: GroupViewOut): Html {
 <td class="number">${known && group.budgetRemaining !== null ? leftWords(group.budgetRemaining, group.budgetRemainingSoFar) : '–'}</td>
 <td>${known && group.budgetRemaining !== null ? exhaustionWords(group.exhaustion) : 'not known'}</td>
 ${BURN_WINDOWS.map((window) => html`<td class="number">${burnWords(known ? group.burn[window] : null)}</td>`)}
-<td class="number">${countWords(group)}</td></tr>`;
+<td class="number">${countWords(group)}${memberWords(group)}</td></tr>`;
 }
 
 /** `36 bad of 3600`; of slices how many have no data. */
@@ -68,6 +68,13 @@ function countWords({ bad, total, slices }: GroupViewOut): string {
   if (slices === null) return count;
   const gaps = slices.expected - slices.observed;
   return `${count} slices${gaps > 0 ? `, ${percentWords(slices.coverage)} covered` : ''}`;
+}
+
+/** Of a composite, what each member has: `; availability 99.9 %, latency no events`. */
+function memberWords({ members }: GroupViewOut): string {
+  if (members === null) return '';
+  const each = members.map(({ name, sli }) => `${name} ${sli === null ? 'no events' : percentWords(sli)}`);
+  return `; ${each.join(', ')}`;
 }
 
 /** ` in slices of 60 s, good from 0.95`. */
