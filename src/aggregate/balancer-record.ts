@@ -134,6 +134,14 @@ export class BalancerRecord {
     return now - at >= Math.max(STALE_MS_MIN, STALE_INTERVALS * this.#intervalMs);
   }
 
+  /**
+   * Since when its newest point tells of it: since the one before, or of a longer silence its last own interval only.
+   */
+  heardSince(newestBefore: number): number {
+    const { newestPointAt } = this;
+    return this.isSilentSince(newestBefore, newestPointAt) ? newestPointAt - this.#intervalMs : newestBefore;
+  }
+
   /** More than 2 own intervals, at most 90 s, behind now: watermarks do not wait for it. */
   isLeftOut(now: number): boolean {
     return now - this.newestPointAt > Math.min(LEFT_OUT_INTERVALS * this.#intervalMs, LEFT_OUT_MS_MAX);

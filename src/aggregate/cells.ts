@@ -79,8 +79,10 @@ export function createAggregate(): Aggregate {
 
   return {
     heard(balancer, resource, newestAt, receivedAt) {
+      const record = book.record(balancer);
+      const before = record.newestPointAt;
       book.heard(balancer, factsOf(resource), newestAt, receivedAt);
-      slos.forgetWatermarks();
+      slos.noteHeard(record, before);
       sweep(receivedAt);
     },
     replaceSlos: (next) => slos.replace(next),

@@ -19,6 +19,8 @@ interface Member {
 export class SloCellStore implements SloCells {
   readonly #members = new Map<string, Member>();
   readonly #groups = new Map<string, SloGroup>();
+  /** Groups that count slices, by the balancers that feed them. */
+  readonly #sliced = new Map<BalancerRecord, Set<SloGroup>>();
   #ordered: readonly SloGroup[] | null = null;
 
   /** Keeps groups of SLOs with the same id and generation (labels, target, policy may differ) and drops all others. */
@@ -34,7 +36,7 @@ export class SloCellStore implements SloCells {
     for (const { slo, feeders } of before.values()) for (const balancer of feeders) balancer.slos.delete(slo.id);
     for (const [key, group] of this.#groups) {
       const member = this.#members.get(group.slo.id);
-      if (member === undefined || member.slo.generation !== group.slo.generation) this.#groups.delete(key);
+      if (member === undefined || member.slo.generation !== group.slo.generation) this.#drop(key, group);
       else group.slo = member.slo;
     }
     this.#ordered = null;
@@ -55,21 +57,34 @@ export class SloCellStore implements SloCells {
   /** Notes that a series of this balancer feeds the group. */
   addFeeder(group: SloGroup, balancer: BalancerRecord): void {
     group.feeders.add(balancer);
+    if (group.slices !== null) {
+      const sliced = this.#sliced.get(balancer) ?? new Set();
+      this.#sliced.set(balancer, sliced.add(group));
+    }
     balancer.slos.add(group.slo.id);
     const member = present(this.#members.get(group.slo.id), `SLO ${group.slo.id}`);
     member.feeders.add(balancer);
     member.watermark = null;
   }
 
-  /** Told when a balancer was heard: watermarks of this tick are no longer what they were. */
-  forgetWatermarks(): void {
+  /**
+   * Told when a balancer was heard, with its newest point before: watermarks of this tick are no longer what they were,
+   * and slices since then have data.
+   */
+  noteHeard(balancer: BalancerRecord, newestBefore: number): void {
     for (const member of this.#members.values()) member.watermark = null;
+    const groups = this.#sliced.get(balancer);
+    const { newestPointAt } = balancer;
+    if (groups === undefined || newestPointAt <= newestBefore) return;
+    const from = balancer.heardSince(newestBefore);
+    for (const group of groups) group.noteHeard(from, newestPointAt);
   }
 
   forgetFeeders(gone: ReadonlySet<BalancerRecord>): void {
     for (const { feeders } of [...this.#members.values(), ...this.#groups.values()]) {
       for (const balancer of gone) feeders.delete(balancer);
     }
+    for (const balancer of gone) this.#sliced.delete(balancer);
   }
 
   groups(): Iterable<SloGroup> {
@@ -111,6 +126,11 @@ export class SloCellStore implements SloCells {
       group.restore(state);
       for (const id of state.feeders) this.addFeeder(group, balancerOf(id));
     }
+  }
+
+  #drop(key: string, group: SloGroup): void {
+    this.#groups.delete(key);
+    for (const balancer of group.feeders) this.#sliced.get(balancer)?.delete(group);
   }
 
   #watermark(sloId: string, now: EpochMs): EpochMs | null {

@@ -3,7 +3,7 @@ import type { Labels } from '../model/labels.ts';
 import type { Slo } from '../slo/slo.ts';
 
 /**
- * Events in whole steps. `from` is the edge really used: a window's old edge is rounded down to the step of the level
+ * Events, or slices in units of `slo/slices.ts`, in whole steps. `from` is the edge really used: a window's old edge is rounded down to the step of the level
  * that still holds it (10 s for 7 h, 1 min for 75 h, 5 min for 36 d, 15 min
  * where an SLO window is longer). Sums are exact integers.
  */
@@ -29,8 +29,12 @@ export interface GroupView {
   readonly firstDataAt: EpochMs | null;
   /** Newest step end that holds an event of this group; null without any. */
   readonly lastEventAt: EpochMs | null;
-  /** Sums over (from, to]. */
+  /** Of a composite, in the order of its members. Its own sums are those of all members together, or its slices. */
+  readonly members?: readonly GroupView[];
+  /** Sums over (from, to]; of slices those that end there. */
   range(from: EpochMs, to: EpochMs): WindowSums;
+  /** Where slices are counted: whether the events over (from, to] contradict themselves. Such slices are left out. */
+  contradicts?(from: EpochMs, to: EpochMs): boolean;
 }
 
 /** Freshness of what feeds one SLO, judged per balancer (design section 8). */

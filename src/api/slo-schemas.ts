@@ -1,3 +1,4 @@
+import { Type } from 'typebox';
 import { FIDELITIES, type StageFidelities } from '../model/stages.ts';
 import type {
   BalancerView,
@@ -5,6 +6,8 @@ import type {
   BracketView,
   ExhaustionView,
   GroupViewOut,
+  SliceCoverageView,
+  SloMemberView,
   SloView,
 } from '../model/views.ts';
 import {
@@ -53,14 +56,48 @@ export const BRACKET = viewSchema<BracketView>(
   },
 );
 
+export const SLICE_COVERAGE = viewSchema<SliceCoverageView>(
+  'SliceCoverage',
+  'Slices that end in the SLO window. One without data is neither good nor bad, and in no denominator.',
+  {
+    observed: wholeOf('Slices with data, those without events included.'),
+    expected: wholeOf('All slices.'),
+    coverage: numberOf('observed / expected.'),
+  },
+);
+
+export const SLO_MEMBER = viewSchema<SloMemberView>(
+  'SloMember',
+  'What one member of a composite SLO counted, in events.',
+  {
+    name: text('displayName of its objective.'),
+    weight: numberOf('compositeWeight.'),
+    good: numberOf('Good events observed in the SLO window.'),
+    bad: numberOf('Bad events observed in the SLO window.'),
+    total: numberOf('Events observed in the SLO window.'),
+    sli: numberOrNull('good / total; null without events: it burns nothing then.'),
+    spent: numberOrNull(
+      "Share of the composite's budget that it has spent; null without events, and where slices are counted.",
+    ),
+  },
+);
+
 export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its SLI, its budget, its burn.', {
   labels: labelSet('What tells this group from its siblings; empty when the SLO is not grouped.'),
   state: oneOf(['measured', 'no_traffic', 'no_data'], 'Whether there is something to judge by.'),
   coverage: numberOf('Share of the SLO window that has data, 0 to 1.'),
-  good: numberOf('Good events observed in the SLO window.'),
-  bad: numberOf('Bad events observed in the SLO window.'),
-  total: numberOf('Events observed in the SLO window.'),
-  sli: numberOrNull('good / total; null without events.'),
+  good: numberOf(
+    'Good events observed in the SLO window; where slices are counted, good slices, or sums of their ratios.',
+  ),
+  bad: numberOf('Bad events observed in the SLO window, or slices likewise.'),
+  total: numberOf('Events observed in the SLO window, or slices with data that the watermark has passed.'),
+  slices: refOrNull(SLICE_COVERAGE, 'How many slices have data; null where events are counted.'),
+  members: Type.Unsafe({
+    type: ['array', 'null'],
+    items: { $ref: `${SLO_MEMBER.$id}#` },
+    description: 'Of a composite SLO, its members; null otherwise.',
+  }),
+  sli: numberOrNull('good / total, or of a composite the weighted mean of its members; null without events.'),
   sliBracket: refOrNull(BRACKET, 'SLI at worst and at best; null where it is exact.'),
   budgetRemaining: numberOrNull('Share of the error budget that is left; below 0 when overspent.'),
   budgetRemainingBracket: refOrNull(BRACKET, 'The same at worst and at best; null where it is exact.'),
@@ -82,6 +119,12 @@ export const SLO = viewSchema<SloView>('Slo', 'A service level objective and its
   objective: text('Target as written in the file, e.g. 0.999.'),
   window: text('SLO window as written in the file, e.g. 30d.'),
   rolling: flag('Whether the window rolls; otherwise it follows the calendar.'),
+  budgetingMethod: oneOf(
+    ['Occurrences', 'Timeslices', 'RatioTimeslices'],
+    'What the budget is a share of: events, good and bad slices of time, or slices by their own ratios.',
+  ),
+  timeSliceSeconds: numberOrNull('Width of a slice in seconds; null where events are counted.'),
+  timeSliceTarget: textOrNull('Share of good events from which a slice is good, as written; null but for Timeslices.'),
   labels: labelSet('metadata.labels.'),
   groups: listOf(ref<GroupViewOut>(GROUP), 'Groups, one per combination of group-by values.'),
 });

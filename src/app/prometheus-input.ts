@@ -9,7 +9,7 @@ import {
   toAttributes,
   type UnixNano,
 } from '../otlp/metrics-payload.ts';
-import type { MetricQuery, Slo } from '../slo/slo.ts';
+import type { MetricQuery, PlainIndicator, Slo } from '../slo/slo.ts';
 import type { ReplayLine } from './replay-input.ts';
 
 export interface PrometheusInput {
@@ -78,13 +78,18 @@ export async function* readPrometheus(input: PrometheusInput): AsyncGenerator<Re
 
 const isHistogram = (metric: string): boolean => canonicalMetric(metric)?.type === 'histogram';
 
-const queriesOf = ({ indicator }: Slo): readonly MetricQuery[] =>
-  indicator.kind === 'latency' ? [indicator.query] : [indicator.part, indicator.total];
+const indicatorsOf = ({ indicator }: Slo): readonly PlainIndicator[] =>
+  indicator.kind === 'composite' ? indicator.members.map((member) => member.indicator) : [indicator];
+
+const queriesOf = (slo: Slo): readonly MetricQuery[] =>
+  indicatorsOf(slo).flatMap((indicator) =>
+    indicator.kind === 'latency' ? [indicator.query] : [indicator.part, indicator.total],
+  );
 
 /** One query per metric and condition; of a histogram the bounds that any SLO asks of it, and all together. */
 function wantedOf(slos: readonly Slo[]): readonly Wanted[] {
   const bounds = new Map<string, Set<number>>();
-  for (const { indicator } of slos) {
+  for (const indicator of slos.flatMap(indicatorsOf)) {
     if (indicator.kind !== 'latency') continue;
     const { metric } = indicator.query;
     bounds.set(metric, (bounds.get(metric) ?? new Set()).add(indicator.threshold));

@@ -9,15 +9,19 @@ import { labelsToObject } from '../model/labels.ts';
 import type {
   AlertView,
   BalancerView,
+  BudgetingMethod,
   ExhaustionView,
   GroupViewOut,
   IncidentDetailView,
   IncidentView,
   MemberView,
   SendView,
+  SliceCoverageView,
   SloView,
   TimelineEntryView,
 } from '../model/views.ts';
+import { sliceWidthOf } from '../slo/slices.ts';
+import type { Budgeting } from '../slo/slo.ts';
 import type { OutboxEntry } from '../store/store.ts';
 
 /** Conversions from what the engine holds to what api, ui and replay show. No IO, no clock. */
@@ -34,6 +38,15 @@ export const toExhaustionView = (exhaustion: Exhaustion): ExhaustionView => ({
   recoversAt: instantOrNull(exhaustion.recoversAt),
 });
 
+const METHODS: Readonly<Record<Budgeting['kind'], BudgetingMethod>> = {
+  occurrences: 'Occurrences',
+  timeslices: 'Timeslices',
+  ratio_timeslices: 'RatioTimeslices',
+};
+
+const toSliceCoverageView = (slices: GroupStatus['slices']): SliceCoverageView | null =>
+  slices === null ? null : { ...slices, coverage: slices.expected === 0 ? 0 : slices.observed / slices.expected };
+
 export const toGroupView = (status: GroupStatus): GroupViewOut => ({
   labels: labelsToObject(status.labels),
   state: status.state,
@@ -41,6 +54,8 @@ export const toGroupView = (status: GroupStatus): GroupViewOut => ({
   good: status.good,
   bad: status.bad,
   total: status.total,
+  slices: toSliceCoverageView(status.slices),
+  members: status.members,
   sli: status.sli,
   sliBracket: status.sliBracket,
   budgetRemaining: status.budgetRemaining,
@@ -62,6 +77,9 @@ export const toSloView = (slo: GroupStatus['slo'], groups: readonly GroupStatus[
   objective: slo.objective.text,
   window: slo.window.text,
   rolling: slo.window.rolling,
+  budgetingMethod: METHODS[slo.budgeting.kind],
+  timeSliceSeconds: secondsOrNull(sliceWidthOf(slo.budgeting)),
+  timeSliceTarget: slo.budgeting.kind === 'timeslices' ? slo.budgeting.target.text : null,
   labels: labelsToObject(slo.labels),
   groups: groups.map(toGroupView),
 });

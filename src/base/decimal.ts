@@ -23,3 +23,11 @@ export const decimalDenominator = (decimal: Decimal): bigint => 10n ** BigInt(de
 
 /** The nearest double. For display and for arithmetic that decides nothing. */
 export const decimalToNumber = (decimal: Decimal): number => Number(decimal.units) / 10 ** decimal.scale;
+
+/** Writes units / 10^scale without needless zeros: 999 / 10^3 = `0.999`. */
+export function decimalText({ units, scale }: Decimal): string {
+  const digits = units.toString().padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  const fraction = scale === 0 ? '' : digits.slice(digits.length - scale).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}

@@ -1,13 +1,16 @@
 import { formatDuration } from '../base/duration.ts';
 import { type EpochMs, epochMs, HOUR, ms, ratio } from '../base/units.ts';
-import { type Alert, alertKey, type Evidence, type Exhaustion, type Place } from '../model/alert.ts';
+import { type Alert, alertKey, type Evidence, type Exhaustion, type Place, type SliceFigures } from '../model/alert.ts';
 import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
 import { burnText, exhaustionText, latencyText, percentText } from '../model/phrases.ts';
 import { type BudgetRatio, budgetRemaining, burnOf, errorRatio, paddedTotal } from '../slo/budget.ts';
+import { sliceWidthOf } from '../slo/slices.ts';
 import type { Slo, Tier } from '../slo/slo.ts';
+import { countedIn } from './bounds.ts';
+import { memberWindows } from './composite.ts';
 import type { GroupAlertState } from './group-state.ts';
-import type { GroupWindows, ReadWindow } from './window.ts';
+import { type GroupWindows, type ReadWindow, readWindow } from './window.ts';
 
 type Firing = Extract<GroupAlertState, { kind: 'firing' }>;
 
@@ -64,6 +67,7 @@ export function toBurnAlert(input: BurnAlertInput): Alert {
       spent: spentInAll === null ? null : ratio(spentInAll),
       window: window.text,
       slowerThan: indicator.kind === 'latency' ? ms(indicator.threshold * 1000) : null,
+      slices: sliceFigures(slo),
     },
   };
 }
@@ -97,13 +101,57 @@ function placeOf(slo: Slo, labels: Labels): Place {
   return { service: slo.service, ...Object.fromEntries(found) };
 }
 
-function summaryOf({ indicator }: Slo, share: number | null, exhaustion: Exhaustion): string {
+function sliceFigures({ budgeting }: Slo): SliceFigures | null {
+  if (budgeting.kind === 'occurrences') return null;
+  return { width: budgeting.width, byRatio: budgeting.kind === 'ratio_timeslices' };
+}
+
+function summaryOf(slo: Slo, share: number | null, exhaustion: Exhaustion): string {
   if (share === null) return 'Nothing is measured right now; the alert is held.';
-  const what =
-    indicator.kind === 'latency'
-      ? `${percentText(share)} of requests take longer than ${latencyText(indicator.threshold * 1000)}`
-      : `Errors ${percentText(share)} of requests`;
-  return `${what}; ${exhaustionText(exhaustion)}.`;
+  return `${whatIsBad(slo, percentText(share))}; ${exhaustionText(exhaustion)}.`;
+}
+
+function whatIsBad({ indicator, budgeting }: Slo, share: string): string {
+  const isLatency = indicator.kind === 'latency';
+  const slower = isLatency ? `take longer than ${latencyText(indicator.threshold * 1000)}` : '';
+  if (budgeting.kind === 'timeslices') {
+    const width = formatDuration(budgeting.width);
+    if (indicator.kind === 'composite') return `${share} of slices of ${width} are bad for one or more of its members`;
+    const good = `${budgeting.target.text} of requests ${isLatency ? 'in time' : 'good'}`;
+    return `${share} of slices of ${width} are bad (fewer than ${good})`;
+  }
+  const mean = budgeting.kind === 'ratio_timeslices' ? `, mean of slices of ${formatDuration(budgeting.width)}` : '';
+  if (indicator.kind === 'composite') {
+    const how = mean === '' ? 'as weighted' : 'added up';
+    return `${share} of requests to its ${indicator.members.length} members are bad, ${how}${mean}`;
+  }
+  return isLatency ? `${share} of requests${mean} ${slower}` : `Errors ${share} of requests${mean}`;
+}
+
+/** `12 of 3600 events`, `2.35 of 60 slices of 1m`. */
+function countText(window: ReadWindow, { budgeting }: Slo): string {
+  const { bad, total } = countedIn(window, budgeting);
+  const figure = (value: number): number => Number(value.toFixed(2));
+  const width = sliceWidthOf(budgeting);
+  const what = width === null ? 'events' : `slices of ${formatDuration(width)}`;
+  return `${figure(bad)} of ${figure(total)} ${what}`;
+}
+
+/** Which member of a composite eats the budget, over the leading tier's long window, the greediest first. */
+function membersText(windows: GroupWindows, lengthMs: number): string | null {
+  const { counted, to } = windows;
+  const found = memberWindows(counted, (member) => readWindow(member, to, lengthMs)).flatMap(
+    ({ name, share, window }) => {
+      const own = errorRatio(window);
+      return own === null || own <= 0 ? [] : [{ name, own, weighted: own * share }];
+    },
+  );
+  if (found.length === 0) return null;
+  const whole = found.reduce((sum, { weighted }) => sum + weighted, 0);
+  const parts = found
+    .sort((a, b) => b.weighted - a.weighted)
+    .map(({ name, own, weighted }) => `${name} ${percentText(weighted / whole)} (${percentText(own)} bad)`);
+  return `of the burn: ${parts.join(', ')}`;
 }
 
 /**
@@ -130,7 +178,7 @@ function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, 
   const burns = (window: ReadWindow) => (burn: number) =>
     `burns ${burnText(burn)} over ${formatDuration(ms(window.lengthMs))}`;
   add('burn', burnOf(long, budget), burns(long));
-  add('error_ratio', errorRatio(long), () => `${long.bad} of ${long.total} events were bad`);
+  add('error_ratio', errorRatio(long), () => `${countText(long, windows.group.slo)} were bad`);
   const { indicator } = windows.group.slo;
   if (long.between > 0 && indicator.kind === 'latency') {
     const around = latencyText(indicator.threshold * 1000);
@@ -141,6 +189,8 @@ function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, 
     const short = windows.read(tier.short);
     add('burn_short', burnOf(short, budget), burns(short));
   }
+  const members = membersText(windows, long.lengthMs);
+  if (members !== null) evidence.push({ name: 'members', value: members, text: members });
   const { text: windowText } = windows.group.slo.window;
   add('budget_remaining', budgetRemaining(windows.slo, budget), (value) => {
     const share = percentText(Math.abs(value));

@@ -150,7 +150,12 @@ class GroupBook {
     held.state = after;
     const said = after.kind === 'firing' ? after : before;
     if (said.kind === 'firing') {
-      held.onset ??= onsetOf(group, budget.value, epochMs(Math.min(windows.to, said.since)), lookBack(group.slo, said));
+      held.onset ??= onsetOf(
+        windows.group,
+        budget.value,
+        epochMs(Math.min(windows.to, said.since)),
+        lookBack(group.slo, said),
+      );
       const input = { key: held.alertKey, state: said, windows, budget, exhaustion, onset: held.onset };
       if (after.kind === 'firing') fire(held, before, input, now, tick);
       else {

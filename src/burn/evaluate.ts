@@ -1,12 +1,18 @@
 import type { FeedView, GroupView } from '../aggregate/view.ts';
-import { type BurnRate, burnRate, DAY, type EpochMs, HOUR, type Ms, ratio } from '../base/units.ts';
+import { decimalToNumber } from '../base/decimal.ts';
+import { type BurnRate, burnRate, DAY, type EpochMs, HOUR, type Ms, type Ratio, ratio } from '../base/units.ts';
 import type { Exhaustion } from '../model/alert.ts';
 import type { GroupState } from '../model/views.ts';
 import { type BudgetRatio, budgetRemaining, budgetRemainingSoFar, burnOf } from '../slo/budget.ts';
+import { membersOf, sharesOf } from '../slo/composite.ts';
+import { holdsSlices, sliceEdgeAt, sliceWidthOf, unitOf } from '../slo/slices.ts';
+import type { Budgeting } from '../slo/slo.ts';
 import { leadingTier } from './alert.ts';
+import { compositeSli, isComposite } from './composite.ts';
+import type { Events } from './day-book.ts';
 import { BudgetCourse, exhaustionAt, type GroupPast } from './exhaustion.ts';
 import { type GroupAlertState, INACTIVE, nextState } from './group-state.ts';
-import type { Bracket, GroupStatus } from './status.ts';
+import type { Bracket, GroupStatus, MemberStatus, SliceCoverage } from './status.ts';
 import { holdingTiers } from './tiers.ts';
 import type { GroupWindows, SloWindowRead } from './window.ts';
 
@@ -22,7 +28,8 @@ export interface GroupEvaluation {
 }
 
 /**
- * The next alert state of one group. All alert windows end at the feed's watermark. While none of its balancers
+ * The next alert state of one group. All alert windows end at the feed's watermark, where slices are counted at the end of
+ * the last one that it has passed. While none of its balancers
  * reports, what fires goes on firing and nothing begins to; after 24 h of silence it is retired.
  */
 export function evaluateGroup(
@@ -34,7 +41,7 @@ export function evaluateGroup(
   now: EpochMs,
 ): GroupEvaluation {
   const { policy } = group.slo;
-  const to = feed.watermark ?? now;
+  const to = sliceEdgeAt(group.slo.budgeting, feed.watermark ?? now);
   const course = new BudgetCourse(group, budget, to, past, feed.reporting ? to : now);
   const after = (): GroupAlertState => {
     if (feed.reporting && feed.watermark !== null) {
@@ -66,28 +73,34 @@ export function toStatus(
   const { group, slo: window, calendar } = windows;
   const burn = new Map<string, BurnRate | null>();
   for (const [name, length] of shown) {
-    const value = burnOf(windows.read(length), budget);
+    const value = holdsSlices(group.slo.budgeting, length) ? burnOf(windows.read(length), budget) : null;
     burn.set(name, value === null ? null : burnRate(value));
   }
-  const remaining = budgetRemaining(window, budget);
-  const soFar = budgetRemainingSoFar(window, budget);
+  // Slices without events are good, but where there was never an event there is nothing to be good at.
+  const isQuiet = (group.lastEventAt ?? window.from) <= window.from;
+  const remaining = isQuiet ? null : budgetRemaining(window, budget);
+  const soFar = isQuiet ? null : budgetRemainingSoFar(window, budget);
   const firing = state.kind === 'firing' ? state : null;
-  const good = window.observedTotal - window.observedBad;
-  const { sli, sliBracket } = sliOf(window);
-  const atBest = window.between === 0 ? null : budgetRemaining({ ...window, bad: window.bad - window.between }, budget);
+  const counted = observedOf(windows);
+  const sli = isQuiet || window.total === 0 ? null : sliOf(windows);
+  const { between } = window;
+  const best = sli === null || between === 0 ? null : sli + between / window.total;
+  const leftAtBest = between === 0 ? null : budgetRemaining({ ...window, bad: window.bad - between }, budget);
   return {
     slo: group.slo,
     labels: group.labels,
     key: group.key,
-    state: stateOf(feed, window.observedTotal),
+    state: stateOf(feed, isQuiet || window.observedTotal === 0),
     coverage: feed.coverage,
-    good,
-    bad: window.observedBad,
-    total: window.observedTotal,
+    good: counted.total - counted.bad,
+    bad: counted.bad,
+    total: counted.total,
+    slices: slicesOf(window, group.slo.budgeting),
+    members: membersStatus(windows, budget),
     sli,
-    sliBracket,
+    sliBracket: bracketOf(sli, best),
     budgetRemaining: remaining === null ? null : ratio(remaining),
-    budgetRemainingBracket: bracketOf(remaining, atBest),
+    budgetRemainingBracket: bracketOf(remaining, leftAtBest),
     budgetRemainingSoFar: calendar === null || soFar === null ? null : ratio(soFar),
     resetsAt: calendar?.period.end ?? null,
     burn,
@@ -96,26 +109,64 @@ export function toStatus(
     tiersHolding: firing?.holding ?? [],
     severity: firing?.severity ?? null,
     since: firing?.since ?? null,
-    inconsistent: windows.inconsistent,
+    inconsistent: windows.inconsistent || contradicts(windows),
   };
-}
-
-/** Good events / all, and how much better it is at best where a threshold lies between two bounds. */
-function sliOf({ total, observedTotal, observedBad, between }: SloWindowRead) {
-  if (total === 0) return { sli: null, sliBracket: null };
-  const good = observedTotal - observedBad;
-  const best = between === 0 ? null : (good + between) / total;
-  return { sli: ratio(good / total), sliBracket: bracketOf(good / total, best) };
 }
 
 const bracketOf = (low: number | null, high: number | null): Bracket | null =>
   low === null || high === null ? null : { low: ratio(low), high: ratio(high) };
 
+/** What the SLO window's figures do not show: slices and members whose events contradict themselves are left out. */
+function contradicts({ counted, slo: { from, end } }: GroupWindows): boolean {
+  const isLeftOut = counted.slo.budgeting.kind !== 'occurrences' || isComposite(counted);
+  return isLeftOut && (counted.contradicts?.(from, end) ?? false);
+}
+
+/** Events, those of all members of a composite together, or slices. */
+function observedOf({ counted, slo }: GroupWindows): Events {
+  if (isComposite(counted)) return counted.range(slo.from, slo.end);
+  const unit = unitOf(counted.slo.budgeting);
+  return { bad: slo.observedBad / unit, total: slo.observedTotal / unit };
+}
+
+function sliOf({ counted, slo }: GroupWindows): Ratio | null {
+  if (!isComposite(counted)) return ratio((slo.observedTotal - slo.observedBad) / slo.total);
+  const sli = compositeSli(counted, slo.from, slo.end);
+  return sli === null ? null : ratio(sli);
+}
+
+function membersStatus({ counted, slo: { from, end } }: GroupWindows, budget: BudgetRatio): MemberStatus[] | null {
+  const members = membersOf(counted.slo.indicator);
+  if (members.length === 0) return null;
+  const shares = sharesOf(members);
+  return members.map(({ name, weight }, index): MemberStatus => {
+    const sums = counted.members?.[index]?.range(from, end);
+    const { bad, total } = sums === undefined || sums.inconsistent ? { bad: 0, total: 0 } : sums;
+    const burn = total === 0 ? null : (bad / total) * ((shares[index] ?? 0) / budget.value);
+    return {
+      name,
+      weight: decimalToNumber(weight),
+      good: total - bad,
+      bad,
+      total,
+      sli: total === 0 ? null : ratio(1 - bad / total),
+      spent: burn === null || !isComposite(counted) ? null : ratio(burn),
+    };
+  });
+}
+
+/** How many of the slices that end in the SLO window have data; null where events are counted. */
+function slicesOf({ edge, end, observedTotal }: SloWindowRead, budgeting: Budgeting): SliceCoverage | null {
+  const width = sliceWidthOf(budgeting);
+  if (width === null) return null;
+  return { observed: observedTotal / unitOf(budgeting), expected: Math.floor(end / width) - Math.floor(edge / width) };
+}
+
 /**
  * No balancer reports: nothing is known. They report and nothing was counted in the SLO window: there is no traffic,
  * and no SLI. Neither is 100 %.
  */
-function stateOf(feed: FeedView, total: number): GroupState {
+function stateOf(feed: FeedView, isQuiet: boolean): GroupState {
   if (!feed.reporting || feed.watermark === null) return 'no_data';
-  return total === 0 ? 'no_traffic' : 'measured';
+  return isQuiet ? 'no_traffic' : 'measured';
 }

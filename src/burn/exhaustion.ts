@@ -1,12 +1,12 @@
 import { type GroupView, STEP_MS } from '../aggregate/view.ts';
 import { DAY, type EpochMs, epochMs, HOUR, MINUTE, type Ms, ms } from '../base/units.ts';
 import type { Exhaustion } from '../model/alert.ts';
-import { type BudgetRatio, type BudgetWindow, burnOf, errorRatio, isExhausted, paddedTotal } from '../slo/budget.ts';
+import { type BudgetRatio, burnOf, errorRatio, isExhausted, paddedTotal } from '../slo/budget.ts';
+import { ratioBounds } from './bounds.ts';
 import { NOISE, timeInCalendar } from './calendar-course.ts';
 import { DayBook, type Events } from './day-book.ts';
 import { type ExpectedTraffic, TrafficBook } from './traffic.ts';
-import { wilsonBounds } from './wilson.ts';
-import { GroupWindows } from './window.ts';
+import { GroupWindows, type ReadWindow } from './window.ts';
 
 /** What has left the window by some time from now, and what has come in. */
 interface Moment {
@@ -202,7 +202,7 @@ export class BudgetCourse {
 /** The exhaustion figures of a group at the burn of one window: band from its 98 % bounds, pace = SLO window / burn. */
 export function exhaustionAt(
   course: BudgetCourse,
-  window: BudgetWindow,
+  window: ReadWindow,
   budget: BudgetRatio,
   sloWindowMs: number,
 ): Exhaustion {
@@ -215,7 +215,7 @@ export function exhaustionAt(
   if (ratio === null || ratio <= 0) {
     return { exhausted: false, until: null, low: null, high: null, pace, recoversAt: null };
   }
-  const bounds = wilsonBounds(window.bad, paddedTotal(window));
+  const bounds = ratioBounds(window, course.windows.group.slo.budgeting);
   return {
     exhausted: false,
     until: course.timeAt(ratio),

@@ -10,6 +10,25 @@ export interface Bracket {
   readonly high: Ratio;
 }
 
+/** Slices of the SLO window that have data, and all of them. What has none is neither good nor bad. */
+export interface SliceCoverage {
+  readonly observed: number;
+  readonly expected: number;
+}
+
+/** What one member of a composite counted in the SLO window, in events. */
+export interface MemberStatus {
+  readonly name: string;
+  readonly weight: number;
+  readonly good: number;
+  readonly bad: number;
+  readonly total: number;
+  /** Null without events: the member burns nothing then. */
+  readonly sli: Ratio | null;
+  /** Share of the composite's budget that it has spent; null without events, and where slices are counted. */
+  readonly spent: Ratio | null;
+}
+
 /** Everything known about one group at one tick; the read side shows it as it is. */
 export interface GroupStatus {
   readonly slo: Slo;
@@ -17,10 +36,17 @@ export interface GroupStatus {
   readonly key: string;
   readonly state: GroupState;
   readonly coverage: number;
-  /** Observed in the SLO window, all points received. */
+  /**
+   * Events observed in the SLO window (of a composite those of all members together), all points received; or slices,
+   * those that the watermark has passed.
+   */
   readonly good: number;
   readonly bad: number;
   readonly total: number;
+  /** Null where events are counted. */
+  readonly slices: SliceCoverage | null;
+  /** Null where there is one thing to count. */
+  readonly members: readonly MemberStatus[] | null;
   /** With what lies between the bounds around a latency threshold counted as bad. */
   readonly sli: Ratio | null;
   /** Null where the threshold is a bound, so that the SLI is exact. `low` is `sli`. */

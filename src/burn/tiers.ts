@@ -1,10 +1,11 @@
 import { STEP_MS } from '../aggregate/view.ts';
-import { type BudgetRatio, burnsAtLeast, errorRatio, paddedTotal } from '../slo/budget.ts';
-import type { Fraction, Policy, Tier } from '../slo/slo.ts';
+import { type BudgetRatio, burnsAtLeast, errorRatio } from '../slo/budget.ts';
+import type { Budgeting, Fraction, Policy, Tier } from '../slo/slo.ts';
 import { minBurnOf } from '../slo/windows.ts';
+import { countedIn, ratioBounds } from './bounds.ts';
 import type { BudgetCourse } from './exhaustion.ts';
-import { wilsonBounds, zOf } from './wilson.ts';
-import type { GroupWindows, ReadWindow } from './window.ts';
+import { zOf } from './wilson.ts';
+import type { GroupWindows } from './window.ts';
 
 /** A firing tier clears only if it would not fire with both burns this much higher. */
 const HYSTERESIS: Fraction = { numerator: 5n, denominator: 4n };
@@ -48,7 +49,7 @@ function holdsPlainly(tier: Tier, { course: { windows }, budget }: TierInput): b
   const long = windows.read(tier.long);
   const minBurn = minBurnOf(tier);
   return (
-    long.bad >= tier.minBadEvents &&
+    countedIn(long, windows.group.slo.budgeting).bad >= tier.minBadEvents &&
     burnsAtLeast(long, budget, minBurn) &&
     burnsAtLeast(windows.read(tier.short), budget, minBurn)
   );
@@ -64,21 +65,26 @@ function holdsSurely(tier: Tier, input: TierInput, z: number, isHeld: boolean): 
   const { windows } = input.course;
   const scale = isHeld ? HYSTERESIS : ONE;
   const long = windows.read(tier.long);
-  if (long.bad < tier.minBadEvents || long.bad <= 0 || long.total === 0) return false;
+  const { budgeting } = windows.group.slo;
+  const counted = countedIn(long, budgeting);
+  if (counted.bad < tier.minBadEvents || long.bad <= 0 || long.total === 0) return false;
   const minBurn = minBurnOf(tier);
   // The bound is below the plain ratio, so that this settles most groups without a root.
   if (!burnsAtLeast(long, budget, minBurn, scale)) return false;
-  const low = wilsonBounds(long.bad, paddedTotal(long), z).low * toNumber(scale);
+  const low = ratioBounds(long, budgeting, z).low * toNumber(scale);
   if (low < toNumber(minBurn) * budget.value) return false;
-  const short = windows.read(shortLength(tier, long));
+  const short = windows.read(shortLength(tier, long.observedMs / counted.total, budgeting));
   if (!burnsAtLeast(short, budget, minBurn, scale)) return false;
   const ratio = (errorRatio(short) ?? 0) * toNumber(scale);
   return isGoneInTime(tier, input, low) && isGoneInTime(tier, input, ratio);
 }
 
-/** Long enough for 5 events at the long window's rate; at least the tier's short window, at most its long one. */
-function shortLength(tier: Tier, long: ReadWindow): number {
-  const msPerEvent = long.observedMs / long.total;
+/**
+ * Long enough for 5 events at the long window's rate; at least the tier's short window, at most its long one. Slices come
+ * at a rate of their own: the tier's windows hold enough of them.
+ */
+function shortLength(tier: Tier, msPerEvent: number, budgeting: Budgeting): number {
+  if (budgeting.kind !== 'occurrences') return tier.short;
   const wanted = Math.ceil((SHORT_EVENTS_MIN * msPerEvent) / STEP_MS) * STEP_MS;
   return Math.min(tier.long, Math.max(tier.short, wanted));
 }

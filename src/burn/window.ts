@@ -2,6 +2,7 @@ import { type GroupView, STEP_MS, type WindowSums } from '../aggregate/view.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import type { BudgetWindow } from '../slo/budget.ts';
 import type { Calendar, Period } from '../slo/calendar.ts';
+import { compositeWindow, isComposite, type MemberWindow, memberWindows, weightedGroup } from './composite.ts';
 import { type ExpectedTraffic, TrafficBook } from './traffic.ts';
 
 /** A window as the budget sees it. Input that contradicts itself reads as no events: it must not become a budget. */
@@ -9,12 +10,16 @@ export interface ReadWindow extends BudgetWindow {
   readonly inconsistent: boolean;
   /** Of the bad ones, those between the bounds around a latency threshold: perhaps good. */
   readonly between: number;
+  /** Of a composite that counts events, whose own figures are a mean in parts. */
+  readonly members?: readonly MemberWindow[];
 }
 
 /** (from, end] of the SLO window, with what was counted in it even where that is kept out of the budget. */
 export interface SloWindowRead extends ReadWindow {
   readonly from: EpochMs;
   readonly end: EpochMs;
+  /** The edge really used for `from`. */
+  readonly edge: EpochMs;
   readonly observedBad: number;
   readonly observedTotal: number;
 }
@@ -30,8 +35,17 @@ export interface CalendarRead {
 const NOTHING = { bad: 0, total: 0, between: 0 };
 
 /** (to - lengthMs, to] of a group. */
-export const readWindow = (group: GroupView, to: EpochMs, lengthMs: number): ReadWindow =>
-  toWindow(group, group.range(epochMs(to - lengthMs), to), epochMs(to - lengthMs), to);
+export function readWindow(group: GroupView, to: EpochMs, lengthMs: number): ReadWindow {
+  const from = epochMs(to - lengthMs);
+  if (!isComposite(group)) return readSpan(group, from, to);
+  return compositeWindow(
+    memberWindows(group, (member) => readSpan(member, from, to)),
+    lengthMs,
+  );
+}
+
+const readSpan = (group: GroupView, from: EpochMs, to: EpochMs): ReadWindow =>
+  toWindow(group, group.range(from, to), from, to);
 
 function toWindow(group: GroupView, sums: WindowSums, from: EpochMs, to: EpochMs): ReadWindow {
   const { inconsistent } = sums;
@@ -47,7 +61,7 @@ function readSlo(group: GroupView, from: EpochMs, end: EpochMs): SloWindowRead {
   const sums = group.range(from, end);
   const observedTotal = Math.max(0, sums.total);
   const observedBad = Math.max(0, Math.min(sums.bad, observedTotal));
-  return { ...toWindow(group, sums, from, end), from, end, observedTotal, observedBad };
+  return { ...toWindow(group, sums, from, end), from, end, edge: sums.from, observedTotal, observedBad };
 }
 
 /**
@@ -75,9 +89,15 @@ function readPeriod(
 
 /** One group's windows at one tick: alert windows end at `to`, each length is read once. */
 export class GroupWindows {
+  /** Of a composite that counts events, its weighted events. */
   readonly group: GroupView;
+  /** As it was given. */
+  readonly counted: GroupView;
   readonly to: EpochMs;
-  /** From `to` back by the SLO window, or from its period's start, and on to the end of everything received. */
+  /**
+   * From `to` back by the SLO window, or from its period's start, and on to the end of everything received. Slices count
+   * once the watermark has passed them: they end at `to`.
+   */
   readonly slo: SloWindowRead;
   /** Null when the SLO window rolls. */
   readonly calendar: CalendarRead | null;
@@ -87,15 +107,18 @@ export class GroupWindows {
 
   /** A calendar window is the period that holds `now`: `to`, or later when nothing is heard any more. */
   constructor(group: GroupView, to: EpochMs, traffic = new TrafficBook(), now: EpochMs = to) {
-    this.group = group;
+    this.counted = group;
     this.to = to;
-    const { window } = group.slo;
-    const end = epochMs(Math.max(to, group.lastEventAt ?? to));
+    const { window, budgeting } = group.slo;
+    const newest = budgeting.kind === 'occurrences' ? group.lastEventAt : null;
+    const end = epochMs(Math.max(to, newest ?? to));
+    const from = epochMs(to - window.length);
+    this.group = isComposite(group) ? weightedGroup(group, from, end, readSpan) : group;
     if (window.rolling) {
-      this.slo = readSlo(group, epochMs(to - window.length), end);
+      this.slo = readSlo(this.group, from, end);
       this.calendar = null;
     } else {
-      const { slo, ...calendar } = readPeriod(group, window.calendar, to, end, traffic, now);
+      const { slo, ...calendar } = readPeriod(this.group, window.calendar, to, end, traffic, now);
       this.slo = slo;
       this.calendar = calendar;
     }
@@ -111,7 +134,7 @@ export class GroupWindows {
   read(lengthMs: number): ReadWindow {
     const known = this.#lengths.indexOf(lengthMs);
     if (known !== -1) return this.#windows[known] as ReadWindow;
-    const window = readWindow(this.group, this.to, lengthMs);
+    const window = readWindow(this.counted, this.to, lengthMs);
     if (window.inconsistent) this.#inconsistent = true;
     this.#lengths.push(lengthMs);
     this.#windows.push(window);

@@ -1,3 +1,4 @@
+import { decimalToNumber } from '../base/decimal.ts';
 import { formatDuration } from '../base/duration.ts';
 import type { Problem } from '../config/config.ts';
 import type { LoadedRules } from '../config/load.ts';
@@ -5,6 +6,9 @@ import { type LowTraffic, QUIET_RATES } from '../config/low-traffic.ts';
 import { ERRORS_PER_MILLE, objectivePercent, reachOf, type SloReach } from '../config/reach.ts';
 import { boundNote } from '../config/recommended-bounds.ts';
 import { hasErrors } from '../config/report.ts';
+import type { SliceReach } from '../config/slice-reach.ts';
+import { budgetRatioOf } from '../slo/budget.ts';
+import { sharesOf } from '../slo/composite.ts';
 import type { Slo } from '../slo/slo.ts';
 import { alignColumns } from './columns.ts';
 
@@ -17,7 +21,7 @@ export interface SloReport {
 }
 
 export function reportOf(slo: Slo, { policies }: LoadedRules): SloReport {
-  const built = policies.build(slo.policy.name, slo.window.length, slo.objective.target);
+  const built = policies.build(slo.policy.name, slo.window.length, slo.objective.target, slo.budgeting);
   const neverFires = built.kind === 'policy' ? built.left : [];
   const bound = boundNote(slo);
   const notes = [
@@ -59,11 +63,15 @@ export function formatReport({ reach, notes }: SloReport): string {
   const lines = [
     head,
     ...alignColumns(table).map((line) => `  ${line}`),
-    '  the last columns: minutes until the tier fires at so many errors, from a clean window and with enough traffic',
+    `  the last columns: minutes until the tier fires at so many errors, from a clean window and with ${
+      reach.slices === null ? 'enough traffic' : 'data in every slice; errors begin with a slice'
+    }`,
     unpagedShare >= 1
       ? '  the whole fleet can die without a page'
       : `  up to ${percent(unpagedShare)} of the fleet can die without a page`,
-    ...lowTrafficLines(slo, reach.lowTraffic).map((line) => `  ${line}`),
+    ...(reach.lowTraffic === null ? [] : lowTrafficLines(slo, reach.lowTraffic)).map((line) => `  ${line}`),
+    ...memberLines(slo).map((line) => `  ${line}`),
+    ...(reach.slices === null ? [] : sliceLines(slo, reach.slices)).map((line) => `  ${line}`),
     ...notes.map((note) => `  note: ${note}`),
   ];
   return `${lines.join('\n')}\n`;
@@ -91,6 +99,41 @@ function lowTrafficLines(slo: Slo, { requestsForOnePercent, fewFailures, outageM
   return lines;
 }
 
+/** Of a composite, what each member does alone. The table is for errors of all of them. */
+function memberLines({ indicator, budgeting, objective }: Slo): string[] {
+  if (indicator.kind !== 'composite') return [];
+  const { members } = indicator;
+  const names = members.map(({ name, objective: own, weight, sliceTarget }) => {
+    const target = `${Number((decimalToNumber(own.target) * 100).toPrecision(12))} %`;
+    const slices = sliceTarget === null ? '' : `, slices good from ${sliceTarget.text}`;
+    const times = decimalToNumber(weight);
+    return `${name} (${target}${slices}${times === 1 ? '' : `, weight ${times}`})`;
+  });
+  const head = `a composite of ${names.join(', ')}; the figures are for so many errors of every member`;
+  if (budgeting.kind === 'timeslices') return [head, 'a bad slice of any member is a bad slice'];
+  if (budgeting.kind === 'ratio_timeslices')
+    return [head, 'what is missing in a slice adds up over the members, times their weights'];
+  const budget = budgetRatioOf(objective).value;
+  const alone = members.map(
+    ({ name }, index) => `${name} ${Number(((sharesOf(members)[index] ?? 0) / budget).toPrecision(4))}x`,
+  );
+  return [head, `burns add up, times their weights; all errors of one member alone burn: ${alone.join(', ')}`];
+}
+
+function sliceLines({ window }: Slo, { slicing, oneSlice }: SliceReach): string[] {
+  const width = formatDuration(slicing.width);
+  const cost = `${percent(oneSlice)} of the budget of ${window.text}`;
+  return slicing.kind === 'timeslices'
+    ? [
+        `a slice of ${width} is bad where fewer than ${slicing.target.text} of its events are good, were it one of one: ${cost}`,
+        'slices without events are good while balancers report; slices without data count as neither',
+      ]
+    : [
+        `a slice of ${width} is as bad as its share of bad events, at most ${cost}`,
+        'slices without events are good while balancers report; slices without data count as neither',
+      ];
+}
+
 export const toJson = (problems: readonly Problem[], reports: readonly SloReport[], notes: readonly string[]) => ({
   ok: !hasErrors(problems),
   problems,
@@ -115,18 +158,22 @@ export const toJson = (problems: readonly Problem[], reports: readonly SloReport
     })),
     tiersThatNeverFire: neverFires,
     unpagedShare: reach.unpagedShare,
-    requestsForOnePercent: reach.lowTraffic.requestsForOnePercent,
-    lowTraffic: {
-      pages: reach.lowTraffic.fewFailures.map(({ tier, failures, requests }) => ({
-        tier: tier.name,
-        failures,
-        requests,
-        withinSeconds: tier.long / 1000,
-      })),
-      outageMinutes: Object.fromEntries(
-        QUIET_RATES.map((rate, index) => [String(rate), reach.lowTraffic.outageMinutes[index] ?? null]),
-      ),
-    },
+    requestsForOnePercent: reach.lowTraffic?.requestsForOnePercent ?? null,
+    lowTraffic: reach.lowTraffic === null ? null : lowTrafficJson(reach.lowTraffic),
+    slices:
+      reach.slices === null
+        ? null
+        : { widthSeconds: reach.slices.slicing.width / 1000, budgetPerSlice: reach.slices.oneSlice },
     notes,
   })),
+});
+
+const lowTrafficJson = ({ fewFailures, outageMinutes }: LowTraffic) => ({
+  pages: fewFailures.map(({ tier, failures, requests }) => ({
+    tier: tier.name,
+    failures,
+    requests,
+    withinSeconds: tier.long / 1000,
+  })),
+  outageMinutes: Object.fromEntries(QUIET_RATES.map((rate, index) => [String(rate), outageMinutes[index] ?? null])),
 });

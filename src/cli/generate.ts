@@ -5,6 +5,7 @@ import { loadRules } from '../config/load.ts';
 import { formatProblem } from '../config/report.ts';
 import { type Engine, toRuleFile } from '../generate/prometheus-rules.ts';
 import { toRuleTests } from '../generate/rule-tests.ts';
+import type { Slo } from '../slo/slo.ts';
 import { type CommandIo, EXIT, type ExitCode } from './io.ts';
 
 export interface GenerateArgs {
@@ -32,6 +33,11 @@ export function runGenerate(args: GenerateArgs, io: CommandIo): ExitCode {
   const outDir = resolve(io.cwd, args.outDir);
   const wanted = new Map<string, string>();
   for (const slo of rules.slos) {
+    const reason = reasonToLeaveOut(slo);
+    if (reason !== null) {
+      io.stderr(`${relative(io.cwd, slo.source.file)}:${slo.source.line}:1 ${reason}\n`);
+      continue;
+    }
     const file = toRuleFile(slo, args);
     const { name, comment, ...content } = file;
     wanted.set(name, toYaml(comment, content));
@@ -48,6 +54,19 @@ export function runGenerate(args: GenerateArgs, io: CommandIo): ExitCode {
     io.stderr(`slowburn generate: ${(error as Error).message}\n`);
     return EXIT.failed;
   }
+}
+
+/**
+ * Prometheus evaluates a group at an offset of its own, not at the edges of slices, knows no slice that had data but no
+ * events from one without data, and judges none again when data come late: its slices would be others than ours.
+ */
+function reasonToLeaveOut({ id, budgeting, indicator }: Slo): string | null {
+  const left = 'so that no rules are written for it: let slowburn alert on it, or use';
+  if (budgeting.kind !== 'occurrences') {
+    return `GENERATE_SLICES warning: SLO ${id} counts slices of time, which rules cannot judge as slowburn does, ${left} Occurrences`;
+  }
+  if (indicator.kind !== 'composite') return null;
+  return `GENERATE_COMPOSITE warning: SLO ${id} is a composite, whose budget rules do not add up, ${left} one SLO per member`;
 }
 
 const toYaml = (comment: readonly string[], content: object): string =>

@@ -1,4 +1,5 @@
-import type { Condition, Indicator, MetricQuery } from '../slo/slo.ts';
+import { type Decimal, decimalText } from '../base/decimal.ts';
+import type { Budgeting, Condition, Indicator, Member, MetricQuery, PlainIndicator } from '../slo/slo.ts';
 
 const OFFSET_BASIS = 0xcbf29ce484222325n;
 const PRIME = 0x100000001b3n;
@@ -27,19 +28,42 @@ const queryKey = (query: MetricQuery): readonly [string, readonly string[]] => [
 ];
 
 /**
- * The generation of an SLO: a digest of what is counted, over which window and in which groups. The order in which
- * conditions or attributes stand in the file changes nothing.
+ * The generation of an SLO: a digest of what is counted, over which window, in which slices and groups. The order in
+ * which conditions or attributes stand in the file changes nothing.
  */
 export function generationOf(query: {
   readonly indicator: Indicator;
   readonly windowMs: number;
+  readonly budgeting: Budgeting;
   readonly groupBy: readonly string[];
   readonly rollup: boolean;
 }): string {
   const { indicator } = query;
   const counted =
-    indicator.kind === 'latency'
-      ? ['latency', indicator.threshold, queryKey(indicator.query)]
-      : ['events', indicator.counts, queryKey(indicator.part), queryKey(indicator.total)];
-  return digest(JSON.stringify([counted, query.windowMs, [...query.groupBy].sort(), query.rollup]));
+    indicator.kind === 'composite'
+      ? ['composite', ...indicator.members.map((member) => memberKey(member, query.budgeting))]
+      : indicatorKey(indicator);
+  const slices = slicesKey(query.budgeting);
+  return digest(JSON.stringify([counted, query.windowMs, [...query.groupBy].sort(), query.rollup, ...slices]));
+}
+
+const indicatorKey = (indicator: PlainIndicator): readonly unknown[] =>
+  indicator.kind === 'latency'
+    ? ['latency', indicator.threshold, queryKey(indicator.query)]
+    : ['events', indicator.counts, queryKey(indicator.part), queryKey(indicator.total)];
+
+const textOf = ({ units, scale }: Decimal): string => decimalText({ units, scale });
+
+/** Weights and targets of members apply when events are read; slices are judged with them. */
+function memberKey({ indicator, weight, sliceTarget }: Member, budgeting: Budgeting): readonly unknown[] {
+  const key = indicatorKey(indicator);
+  if (budgeting.kind === 'occurrences') return key;
+  return [...key, textOf(weight), sliceTarget === null ? '' : textOf(sliceTarget.target)];
+}
+
+/** Slices are judged once and kept. Those of another width or target cannot be made of them. */
+function slicesKey(budgeting: Budgeting): readonly (string | number)[] {
+  if (budgeting.kind === 'occurrences') return [];
+  if (budgeting.kind === 'ratio_timeslices') return [budgeting.kind, budgeting.width];
+  return [budgeting.kind, budgeting.width, textOf(budgeting.target.target)];
 }

@@ -20,7 +20,7 @@ export function forcePolicy(
   const unusable: Unusable[] = [];
   const slos = rules.slos.flatMap((slo) => {
     if (!applies(slo.id)) return [];
-    const built = policies.build(name, slo.window.length, slo.objective.target);
+    const built = policies.build(name, slo.window.length, slo.objective.target, slo.budgeting);
     if (built.kind === 'policy') return [{ ...slo, policy: built.policy }];
     const reason = built.kind === 'unreachable' ? built.reasons.join('; ') : 'there is no such policy';
     unusable.push({ slo: slo.id, reason });

@@ -41,10 +41,16 @@ export function lowTrafficOf(slo: Slo, budget: BudgetRatio): LowTraffic {
 }
 
 /**
- * Whether the long window of a tier holds with so many failures among so many requests, at the same traffic in all of
- * the SLO window and with a clean past (the conditions of burn/tiers.ts).
+ * Whether the long window of a tier holds with so many failures among so many requests (or slices), at the same traffic
+ * in all of the SLO window and with a clean past (the conditions of burn/tiers.ts).
  */
-function holds({ policy, window }: Slo, tier: Tier, budget: BudgetRatio, failures: number, requests: number): boolean {
+export function holds(
+  { policy, window }: Slo,
+  tier: Tier,
+  budget: BudgetRatio,
+  failures: number,
+  requests: number,
+): boolean {
   if (failures < tier.minBadEvents) return false;
   const burn = lowerRatio(policy, failures, requests) / budget.value;
   const minBurn = toNumber(minBurnOf(tier));
@@ -54,7 +60,8 @@ function holds({ policy, window }: Slo, tier: Tier, budget: BudgetRatio, failure
   return spent >= 1 || burn >= toNumber(tier.factor) * (1 - spent);
 }
 
-const lowerRatio = ({ confidence }: Policy, failures: number, requests: number): number =>
+/** The error ratio that a policy takes so many failures for. */
+export const lowerRatio = ({ confidence }: Policy, failures: number, requests: number): number =>
   confidence === null ? failures / requests : wilsonBounds(failures, requests, zOf(confidence)).low;
 
 /** The most requests among which the fewest failures that a tier asks for page: found by halving, since more dilute. */

@@ -70,7 +70,7 @@ const Objective = Type.Object(
     value: anything,
     timeSliceTarget: anything,
     timeSliceWindow: anything,
-    indicator: anything,
+    indicator: Type.Optional(Indicator),
     indicatorRef: anything,
     compositeWeight: anything,
   },

@@ -2,7 +2,7 @@ import type { Decimal } from '../base/decimal.ts';
 import { formatDuration } from '../base/duration.ts';
 import { HOUR, MINUTE, type Ms, SECOND } from '../base/units.ts';
 import type { Severity } from '../model/alert.ts';
-import type { Policy } from '../slo/slo.ts';
+import type { Budgeting, Policy } from '../slo/slo.ts';
 import type { Report } from './report.ts';
 import { resolveDuration } from './resolve-window.ts';
 import { child, entries, items, keyPosition, numberOf, type SourceNode, textOf } from './source.ts';
@@ -34,7 +34,8 @@ export type BuiltPolicy =
 /** All policies that an SLO may name. */
 export interface PolicyBook {
   readonly names: readonly string[];
-  build(name: string, sloWindow: Ms, target: Decimal): BuiltPolicy;
+  /** Left out, `budgeting` is Occurrences. */
+  build(name: string, sloWindow: Ms, target: Decimal, budgeting?: Budgeting): BuiltPolicy;
 }
 
 /** Steps kept for alert windows: 10 s up to 7 h, 1 min up to 75 h, 5 min beyond. */

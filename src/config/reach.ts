@@ -1,8 +1,9 @@
 import { decimalDenominator, decimalToNumber } from '../base/decimal.ts';
 import { type BudgetRatio, budgetRatioOf } from '../slo/budget.ts';
-import type { Fraction, Slo, Tier } from '../slo/slo.ts';
+import type { Fraction, Slicing, Slo, Tier } from '../slo/slo.ts';
 import { minBurnOf } from '../slo/windows.ts';
 import { type LowTraffic, lowTrafficOf } from './low-traffic.ts';
+import { type SliceReach, sliceMinutes, sliceSpentAtFire, sliceUnpagedShare } from './slice-reach.ts';
 
 /** Error ratios, in thousandths, for which `check` says when a tier fires: 100, 10, 2 and 0.2 %. */
 export const ERRORS_PER_MILLE = [1000, 100, 20, 2] as const;
@@ -23,13 +24,36 @@ export interface SloReach {
   readonly tiers: readonly TierReach[];
   /** Share of a group's traffic that can fail for ever without a page: all below it. 1 = nothing pages. */
   readonly unpagedShare: number;
-  readonly lowTraffic: LowTraffic;
+  /** Null where slices are counted, which come at a rate of their own, and for composites, whose members differ. */
+  readonly lowTraffic: LowTraffic | null;
+  /** Null where events are counted. */
+  readonly slices: SliceReach | null;
 }
 
 const toNumber = (fraction: Fraction): number => Number(fraction.numerator) / Number(fraction.denominator);
 
 /** When each tier fires, and never where e < F * b for error ratio e, budget ratio b and least burn F, exactly. */
 export function reachOf(slo: Slo): SloReach {
+  const { budgeting } = slo;
+  return budgeting.kind === 'occurrences' ? reachOfEvents(slo) : reachOfSlices(slo, budgeting);
+}
+
+function reachOfSlices(slo: Slo, slicing: Slicing): SloReach {
+  const budget = budgetRatioOf(slo.objective);
+  const tiers = slo.policy.tiers.map(
+    (tier): TierReach => ({
+      tier,
+      minBurn: toNumber(minBurnOf(tier)),
+      spentAtFire: sliceSpentAtFire(slo, slicing, tier, budget),
+      minutes: ERRORS_PER_MILLE.map((errors) => sliceMinutes(slo, slicing, tier, budget, errors)),
+    }),
+  );
+  const oneSlice = slicing.width / (budget.value * slo.window.length);
+  const unpagedShare = sliceUnpagedShare(slo, slicing, budget);
+  return { slo, tiers, unpagedShare, lowTraffic: null, slices: { slicing, oneSlice } };
+}
+
+function reachOfEvents(slo: Slo): SloReach {
   const one = decimalDenominator(slo.objective.target);
   const budgetUnits = one - slo.objective.target.units;
   const budget = budgetRatioOf(slo.objective);
@@ -43,8 +67,9 @@ export function reachOf(slo: Slo): SloReach {
     const spentAtFire = (longBurnAtFire(slo, tier) * tier.long) / slo.window.length;
     return { tier, minBurn: toNumber(burn), spentAtFire, minutes };
   });
+  const lowTraffic = slo.indicator.kind === 'composite' ? null : lowTrafficOf(slo, budget);
   const pages = tiers.filter(({ tier }) => tier.severity === 'page').map(({ minBurn }) => minBurn * budget.value);
-  return { slo, tiers, unpagedShare: Math.min(1, ...pages), lowTraffic: lowTrafficOf(slo, budget) };
+  return { slo, tiers, unpagedShare: Math.min(1, ...pages), lowTraffic, slices: null };
 }
 
 /**

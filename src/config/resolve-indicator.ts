@@ -1,5 +1,5 @@
 import { CANONICAL_METRICS, type CanonicalMetric, canonicalMetric } from '../model/conventions.ts';
-import type { Condition, Indicator, MetricQuery } from '../slo/slo.ts';
+import type { Condition, MetricQuery, PlainIndicator } from '../slo/slo.ts';
 import type { Report } from './report.ts';
 import { resolveWhere } from './resolve-where.ts';
 import { booleanOf, child, entries, keyPosition, numberOf, type Position, type SourceNode, textOf } from './source.ts';
@@ -18,7 +18,7 @@ interface Source {
 
 /** What an SLO's indicator counts: done, or waiting for the threshold of each objective. */
 export type IndicatorPlan =
-  | { readonly kind: 'ready'; readonly indicator: Indicator }
+  | { readonly kind: 'ready'; readonly indicator: PlainIndicator }
   | { readonly kind: 'per-objective'; readonly query: MetricQuery };
 
 /** Reads `spec.indicator`; undefined when it has an error (reported). */

@@ -1,24 +1,7 @@
-import { type Decimal, decimalDenominator, parseDecimal } from '../base/decimal.ts';
+import { type Decimal, decimalDenominator, decimalText, parseDecimal } from '../base/decimal.ts';
 import type { Objective } from '../slo/slo.ts';
 import type { Report } from './report.ts';
 import { child, keyPosition, type SourceNode, textOf } from './source.ts';
-
-/** Keys of OpenSLO that a plain event objective does not have. */
-const UNSUPPORTED: readonly (readonly [string, string])[] = [
-  ['timeSliceTarget', 'it belongs to Timeslices; remove it'],
-  ['timeSliceWindow', 'it belongs to Timeslices; remove it'],
-  ['indicator', 'write one SLO per indicator'],
-  ['indicatorRef', 'write one SLO per indicator'],
-  ['compositeWeight', 'write one SLO per indicator'],
-];
-
-/** Writes units / 10^scale without needless zeros: 999 / 10^3 = `0.999`. */
-export function decimalText({ units, scale }: Decimal): string {
-  const digits = units.toString().padStart(scale + 1, '0');
-  const whole = digits.slice(0, digits.length - scale);
-  const fraction = scale === 0 ? '' : digits.slice(digits.length - scale).replace(/0+$/, '');
-  return fraction === '' ? whole : `${whole}.${fraction}`;
-}
 
 const percentOf = (decimal: Decimal): Decimal => ({ units: decimal.units, scale: decimal.scale + 2 });
 
@@ -33,14 +16,6 @@ const compareToOne = (decimal: Decimal): number => {
  * is not a ratio strictly between 0 and 1 (reported).
  */
 export function resolveObjective(objective: SourceNode, report: Report): Objective | undefined {
-  for (const [key, fix] of UNSUPPORTED) {
-    if (child(objective, key) === undefined) continue;
-    report.error(keyPosition(objective, key), {
-      code: 'CONFIG_UNSUPPORTED',
-      message: `${key} in an objective is not supported`,
-      fix,
-    });
-  }
   const target = child(objective, 'target');
   const percent = child(objective, 'targetPercent');
   if ((target === undefined) === (percent === undefined)) {

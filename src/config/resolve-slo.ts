@@ -1,12 +1,16 @@
 import { ALERT } from '../model/conventions.ts';
 import { type Labels, labelsOf } from '../model/labels.ts';
-import type { Indicator, Objective, Policy, Slo, SloWindow } from '../slo/slo.ts';
+import type { Slo, SloWindow } from '../slo/slo.ts';
 import { generationOf } from './digest.ts';
+import { objectiveIndicator } from './objective-indicator.ts';
 import type { PolicyBook } from './policies.ts';
 import type { Report } from './report.ts';
+import { type BudgetingMethod, resolveBudgeting, resolveMethod } from './resolve-budgeting.ts';
 import type { FindZone } from './resolve-calendar.ts';
-import { type IndicatorPlan, resolveIndicator, resolveSeconds } from './resolve-indicator.ts';
+import { type CountedObjective, isComposite, resolveComposite } from './resolve-composite.ts';
+import { resolveIndicator } from './resolve-indicator.ts';
 import { resolveObjective } from './resolve-objective.ts';
+import { resolvePolicy } from './resolve-policy.ts';
 import { isAttributeName, misspeltAttribute } from './resolve-where.ts';
 import { resolveWindow } from './resolve-window.ts';
 import { booleanOf, child, entries, items, keyPosition, type Position, type SourceNode, textOf } from './source.ts';
@@ -32,8 +36,8 @@ const ANNOTATIONS: readonly string[] = Object.values(ANNOTATION);
 const DEFAULT_POLICY = 'countdown';
 
 /**
- * The SLOs of one document of kind SLO, one per objective. The document has passed its schema. Every error is
- * reported; an objective with an error is left out.
+ * The SLOs of one document of kind SLO: one per objective, or one for all of a composite. The document has passed its
+ * schema. Every error is reported; an objective with an error is left out.
  */
 export function resolveSlo(root: SourceNode, context: SloContext, report: Report): readonly ResolvedSlo[] {
   const metadata = child(root, 'metadata') ?? root;
@@ -43,20 +47,25 @@ export function resolveSlo(root: SourceNode, context: SloContext, report: Report
   const annotations = resolveAnnotations(child(metadata, 'annotations'), report);
   const settings = resolveSettings(metadata, context, report);
   reportUnused(spec, report);
-  const plan = resolveIndicator(spec, report);
   const window = resolveWindow(spec, context.zoneRules, report);
-  const counted = isCountable(spec, report);
+  const method = resolveMethod(spec, report);
   const objectives = items(child(spec, 'objectives'));
   checkObjectiveNames(objectives, report);
+  const counts =
+    method === undefined
+      ? []
+      : isComposite(objectives)
+        ? resolveComposite(spec, objectives, method, window, report)
+        : resolvePlain(spec, objectives, method, window, report);
 
   const found: ResolvedSlo[] = [];
-  for (const node of objectives) {
-    const objective = resolveObjective(node, report);
-    const indicator = plan === undefined ? undefined : objectiveIndicator(plan, node, report);
-    if (objective === undefined || indicator === undefined || window === undefined || !counted) continue;
-    const policy = resolvePolicy(settings, window, objective, context, report);
+  for (const { node, indicator, objective, budgeting } of counts) {
+    if (window === undefined) continue;
+    const wish = { name: settings.policy, at: settings.policyAt, window, objective, budgeting, node };
+    const policy = resolvePolicy(wish, context.policies, report);
     if (policy === undefined || name === undefined) continue;
-    const part = objectives.length > 1 ? textOf(child(node, 'displayName')) : undefined;
+    const isOneOfSeveral = indicator.kind !== 'composite' && objectives.length > 1;
+    const part = isOneOfSeveral ? textOf(child(node, 'displayName')) : undefined;
     const displayName = textOf(child(metadata, 'displayName')) ?? name;
     const slo: Slo = {
       id: part === undefined ? name : `${name}:${part}`,
@@ -65,6 +74,7 @@ export function resolveSlo(root: SourceNode, context: SloContext, report: Report
       displayName: part === undefined ? displayName : `${displayName}: ${part}`,
       objective,
       window,
+      budgeting,
       indicator,
       labels,
       annotations,
@@ -72,12 +82,38 @@ export function resolveSlo(root: SourceNode, context: SloContext, report: Report
       rollup: settings.rollup,
       policy,
       runbook: settings.runbook,
-      generation: generationOf({ indicator, windowMs: window.length, ...settings }),
+      generation: generationOf({ indicator, windowMs: window.length, budgeting, ...settings }),
       source: { file: report.file, line: root.at.line },
     };
     found.push({ slo, at: child(metadata, 'name')?.at ?? root.at });
   }
   return found;
+}
+
+/** One thing to count, with an SLO for each objective that is asked of it. */
+function resolvePlain(
+  spec: SourceNode,
+  objectives: readonly SourceNode[],
+  method: BudgetingMethod,
+  window: SloWindow | undefined,
+  report: Report,
+): readonly CountedObjective[] {
+  const plan = resolveIndicator(spec, report);
+  return objectives.flatMap((node) => {
+    const objective = resolveObjective(node, report);
+    const indicator = plan === undefined ? undefined : objectiveIndicator(plan, node, report);
+    const budgeting = resolveBudgeting(method, node, window, report);
+    if (child(node, 'compositeWeight') !== undefined) {
+      report.error(keyPosition(node, 'compositeWeight'), {
+        code: 'CONFIG_COMPOSITE_WEIGHT',
+        message: 'compositeWeight belongs to a composite SLO, whose objectives have indicators of their own',
+        fix: 'remove it, or move the indicator into the objectives',
+      });
+      return [];
+    }
+    if (objective === undefined || indicator === undefined || budgeting === undefined) return [];
+    return [{ node, indicator, objective, budgeting }];
+  });
 }
 
 function resolveName(metadata: SourceNode, report: Report): string | undefined {
@@ -185,19 +221,6 @@ function reportUnused(spec: SourceNode, report: Report): void {
   });
 }
 
-function isCountable(spec: SourceNode, report: Report): boolean {
-  const node = child(spec, 'budgetingMethod');
-  const method = textOf(node) ?? 'Occurrences';
-  if (node === undefined || method === 'Occurrences') return true;
-  const known = method === 'Timeslices' || method === 'RatioTimeslices';
-  report.error(node.at, {
-    code: known ? 'CONFIG_UNSUPPORTED' : 'CONFIG_VALUE_INVALID',
-    message: known ? `budgetingMethod ${method} is not supported` : `unknown budgetingMethod ${method}`,
-    fix: 'write budgetingMethod: Occurrences',
-  });
-  return false;
-}
-
 function checkObjectiveNames(objectives: readonly SourceNode[], report: Report): void {
   if (objectives.length < 2) return;
   const seen = new Set<string>();
@@ -213,65 +236,4 @@ function checkObjectiveNames(objectives: readonly SourceNode[], report: Report):
     }
     if (name !== undefined) seen.add(name);
   }
-}
-
-/** The indicator of one objective: a thresholdMetric takes its bound from `op: lte` and `value`. */
-function objectiveIndicator(plan: IndicatorPlan, objective: SourceNode, report: Report): Indicator | undefined {
-  const [op, value] = [child(objective, 'op'), child(objective, 'value')];
-  if (plan.kind === 'ready') {
-    const stray = op !== undefined ? 'op' : value !== undefined ? 'value' : undefined;
-    if (stray === undefined) return plan.indicator;
-    report.error(keyPosition(objective, stray), {
-      code: 'CONFIG_THRESHOLD_MISPLACED',
-      message: `${stray} belongs to a thresholdMetric, and this indicator is a ratioMetric`,
-      fix: `remove ${stray}`,
-    });
-    return undefined;
-  }
-  if (op === undefined || value === undefined) {
-    report.error(objective.at, {
-      code: 'CONFIG_THRESHOLD_MISSING',
-      message: `a thresholdMetric needs ${op === undefined ? 'op' : 'value'} in its objective`,
-      fix: 'write for example { op: lte, value: 0.3, target: 0.99 }',
-    });
-    return undefined;
-  }
-  if (textOf(op) !== 'lte') {
-    report.error(op.at, {
-      code: 'CONFIG_UNSUPPORTED',
-      message: `op ${textOf(op) ?? 'without a value'} is not supported: histogram bounds are inclusive`,
-      fix: 'write op: lte',
-    });
-    return undefined;
-  }
-  const threshold = resolveSeconds(value, report);
-  return threshold === undefined ? undefined : { kind: 'latency', query: plan.query, threshold };
-}
-
-function resolvePolicy(
-  settings: Settings,
-  window: SloWindow,
-  objective: Objective,
-  context: SloContext,
-  report: Report,
-): Policy | undefined {
-  const { policies } = context;
-  const built = policies.build(settings.policy, window.length, objective.target);
-  if (built.kind === 'policy') return built.policy;
-  const reasons = built.kind === 'unreachable' ? built.reasons.join('; ') : '';
-  report.error(
-    settings.policyAt,
-    built.kind === 'unknown'
-      ? {
-          code: 'CONFIG_POLICY_UNKNOWN',
-          message: `unknown policy ${JSON.stringify(settings.policy)}`,
-          fix: chooseFrom(settings.policy, policies.names),
-        }
-      : {
-          code: 'CONFIG_TIER_UNREACHABLE',
-          message: `policy ${settings.policy} fails target ${objective.text} over ${window.text}: ${reasons}`,
-          fix: 'change those tiers in tiers.yaml, or use the policy countdown',
-        },
-  );
-  return undefined;
 }

@@ -2,6 +2,7 @@ import { formatDuration } from '../base/duration.ts';
 import { MINUTE, ms } from '../base/units.ts';
 import { ALERT, canonicalMetric } from '../model/conventions.ts';
 import { budgetRatioOf } from '../slo/budget.ts';
+import { plainIndicator } from '../slo/composite.ts';
 import type { Fraction, MetricQuery, Slo, Tier } from '../slo/slo.ts';
 import { labelName, literal, type Part, quoted, selector, shortOf } from './promql.ts';
 import type { AlertingRule, RecordingRule, RuleFile, RuleGroup } from './rule-file.ts';
@@ -98,7 +99,7 @@ function delta(query: MetricQuery, part: Part, by: readonly string[]): string {
 
 function recordings(slo: Slo, by: readonly string[]): readonly RecordingRule[] {
   const labels = { slo: slo.id };
-  const { indicator } = slo;
+  const indicator = plainIndicator(slo);
   const isLatency = indicator.kind === 'latency';
   const total = isLatency ? delta(indicator.query, 'count', by) : delta(indicator.total, partOf(indicator.total), by);
   const part = isLatency

@@ -1,3 +1,4 @@
+import { plainIndicator } from '../slo/composite.ts';
 import type { Condition, Slo } from '../slo/slo.ts';
 import { labelName, type Part, prometheusName, quoted } from './promql.ts';
 
@@ -56,7 +57,7 @@ function attributesFor(where: readonly Condition[], unlike: readonly Condition[]
 /** Series that the rules of an SLO count as good and as bad; null where no sample meets its patterns. */
 export function sampleSeries(slo: Slo): SampleSeries | null {
   const group = new Map(slo.groupBy.map((name) => [name, 'a'] as const));
-  const { indicator } = slo;
+  const indicator = plainIndicator(slo);
   const grouped = (where: readonly Condition[]): readonly Condition[] => [
     ...where,
     ...[...group]

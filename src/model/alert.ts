@@ -41,6 +41,12 @@ export interface Exhaustion {
   readonly recoversAt: EpochMs | null;
 }
 
+/** Slices of time that a budget counts: as good or bad, or each by its own ratio. */
+export interface SliceFigures {
+  readonly width: Ms;
+  readonly byRatio: boolean;
+}
+
 /** What a burn alert knows about its budget at the moment of a change. */
 export interface BurnFigures {
   readonly exhaustion: Exhaustion;
@@ -58,6 +64,8 @@ export interface BurnFigures {
   readonly window: string;
   /** Bad means slower than this; null where bad means errors. */
   readonly slowerThan: Ms | null;
+  /** What `errorRatio` is a share of; null for events. Alerts that were stored before there were slices lack it. */
+  readonly slices?: SliceFigures | null;
 }
 
 /**

@@ -26,6 +26,26 @@ export interface BracketView {
   readonly high: number;
 }
 
+/** Slices of the SLO window: those with data, all of them, and the share. */
+export interface SliceCoverageView {
+  readonly observed: number;
+  readonly expected: number;
+  readonly coverage: number;
+}
+
+/** What one member of a composite SLO counted in the SLO window. */
+export interface SloMemberView {
+  readonly name: string;
+  readonly weight: number;
+  readonly good: number;
+  readonly bad: number;
+  readonly total: number;
+  readonly sli: number | null;
+  readonly spent: number | null;
+}
+
+export type BudgetingMethod = 'Occurrences' | 'Timeslices' | 'RatioTimeslices';
+
 export interface GroupViewOut {
   readonly labels: LabelObject;
   readonly state: GroupState;
@@ -33,6 +53,8 @@ export interface GroupViewOut {
   readonly good: number;
   readonly bad: number;
   readonly total: number;
+  readonly slices: SliceCoverageView | null;
+  readonly members: readonly SloMemberView[] | null;
   readonly sli: number | null;
   /** Null unless a latency threshold lay between two bounds of a histogram. */
   readonly sliBracket: BracketView | null;
@@ -54,6 +76,9 @@ export interface SloView {
   readonly objective: string;
   readonly window: string;
   readonly rolling: boolean;
+  readonly budgetingMethod: BudgetingMethod;
+  readonly timeSliceSeconds: number | null;
+  readonly timeSliceTarget: string | null;
   readonly labels: LabelObject;
   readonly groups: readonly GroupViewOut[];
 }

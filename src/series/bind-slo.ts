@@ -1,14 +1,21 @@
 import type { CellSource } from '../aggregate/cells.ts';
+import type { SloGroup } from '../aggregate/slo-group.ts';
 import { type Labels, labelsOf, NO_LABELS } from '../model/labels.ts';
-import type { Slo } from '../slo/slo.ts';
+import type { PlainIndicator, Slo } from '../slo/slo.ts';
 import type { CounterCell } from './binding.ts';
 import type { BindingDraft } from './binding-draft.ts';
 import { compileQuery, type QueryMatcher } from './match.ts';
 import type { CanonicalSeries } from './profiles/profile.ts';
 
-/** An SLO with its queries compiled. */
+/** An SLO with its queries compiled: one, or one per member of a composite. */
 export interface CompiledSlo {
   readonly slo: Slo;
+  readonly indicators: readonly CompiledIndicator[];
+}
+
+interface CompiledIndicator {
+  /** Which member of a composite; null where there is one thing to count. */
+  readonly member: number | null;
   readonly part: QueryMatcher;
   readonly total: QueryMatcher;
   /** Seconds; null where events are counted. */
@@ -17,23 +24,42 @@ export interface CompiledSlo {
 
 export function compileSlo(slo: Slo): CompiledSlo {
   const { indicator } = slo;
+  const indicators =
+    indicator.kind === 'composite'
+      ? indicator.members.map((member, index) => compileIndicator(member.indicator, index))
+      : [compileIndicator(indicator, null)];
+  return { slo, indicators };
+}
+
+function compileIndicator(indicator: PlainIndicator, member: number | null): CompiledIndicator {
   if (indicator.kind === 'events') {
-    return { slo, part: compileQuery(indicator.part), total: compileQuery(indicator.total), threshold: null };
+    return { member, part: compileQuery(indicator.part), total: compileQuery(indicator.total), threshold: null };
   }
   const query = compileQuery(indicator.query);
-  return { slo, part: query, total: query, threshold: indicator.threshold };
+  return { member, part: query, total: query, threshold: indicator.threshold };
 }
 
 /** Binds a canonical series to the groups of an SLO that it belongs to, by role. */
 export function bindSlo(
   draft: BindingDraft,
-  { slo, part, total, threshold }: CompiledSlo,
+  { slo, indicators }: CompiledSlo,
   series: CanonicalSeries,
   balancerId: string,
   cells: CellSource,
 ): void {
   // An average of the balancer's own making is no event.
   if (series.takes === 'average') return;
+  for (const indicator of indicators) bindIndicator(draft, slo, indicator, series, balancerId, cells);
+}
+
+function bindIndicator(
+  draft: BindingDraft,
+  slo: Slo,
+  { member, part, total, threshold }: CompiledIndicator,
+  series: CanonicalSeries,
+  balancerId: string,
+  cells: CellSource,
+): void {
   const isPart = part(series.metric, series.attributes);
   const isTotal = total(series.metric, series.attributes);
   if (!isPart && !isTotal) return;
@@ -41,8 +67,9 @@ export function bindSlo(
   if (threshold !== null && series.takes !== 'buckets') return;
   const balancer = cells.balancer(balancerId);
   for (const labels of groupsOf(slo, series.attributes)) {
-    const group = cells.group(slo, labels);
-    cells.addFeeder(group, balancer);
+    const whole = cells.group(slo, labels);
+    cells.addFeeder(whole, balancer);
+    const group = member === null ? whole : (whole.members[member] as SloGroup);
     if (isTotal) countEvents(draft, group.total, series);
     if (isPart && threshold === null) countEvents(draft, group.part, series);
     else if (isPart && threshold !== null) {

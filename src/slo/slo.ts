@@ -19,7 +19,7 @@ export interface MetricQuery {
 }
 
 /** What is counted. `events` counts counters (or the counts of histograms); `latency` counts what a histogram holds at or below the threshold as good. */
-export type Indicator =
+export type PlainIndicator =
   | {
       readonly kind: 'events';
       /** Whether `part` counts the good or the bad events. */
@@ -34,11 +34,37 @@ export type Indicator =
       readonly threshold: number;
     };
 
+/** One of the things that a composite SLO asks for: an objective of OpenSLO with an indicator of its own. */
+export interface Member {
+  readonly name: string;
+  readonly indicator: PlainIndicator;
+  readonly objective: Objective;
+  /** compositeWeight: above 0, 1 if not written. */
+  readonly weight: Decimal;
+  /** Where good and bad slices are counted, from which share of good events this member's slices are good. */
+  readonly sliceTarget: Objective | null;
+}
+
+/** `composite`: several at once, with one budget (slo/composite.ts says how they add up). */
+export type Indicator = PlainIndicator | { readonly kind: 'composite'; readonly members: readonly Member[] };
+
 /** The share of events that must be good, exactly as written. Budget ratio = 1 - target. */
 export interface Objective {
   readonly text: string;
   readonly target: Decimal;
 }
+
+/**
+ * What the budget is a share of (OpenSLO's budgetingMethod): events; slices of time, each good or bad; or slices of
+ * time, each as good as its own ratio. Slices end at whole multiples of `width` since the epoch.
+ */
+export type Budgeting =
+  | { readonly kind: 'occurrences' }
+  /** A slice is good if at least `target` of its events are, or if it has none. */
+  | { readonly kind: 'timeslices'; readonly width: Ms; readonly target: Objective }
+  | { readonly kind: 'ratio_timeslices'; readonly width: Ms };
+
+export type Slicing = Exclude<Budgeting, { readonly kind: 'occurrences' }>;
 
 /** Over which time the budget is kept: the last 30 days, or this month. */
 export type SloWindow =
@@ -93,6 +119,7 @@ export interface Slo {
   readonly displayName: string;
   readonly objective: Objective;
   readonly window: SloWindow;
+  readonly budgeting: Budgeting;
   readonly indicator: Indicator;
   /** metadata.labels, carried to alert and incident. */
   readonly labels: Labels;

@@ -55,10 +55,15 @@ export function sloFamilies(statuses: readonly GroupStatus[]): readonly Family[]
       'Time until the budget is gone on this course: 0 when it is, absent when it never will be.',
       (s) => (s.exhaustion.until === null ? null : s.exhaustion.until / 1000),
     ),
-    perGroupAnd('slowburn_slo_window_events', 'Events observed in the SLO window.', 'outcome', (s) => [
+    perGroupAnd('slowburn_slo_window_events', 'Events, or slices, observed in the SLO window.', 'outcome', (s) => [
       ['good', s.good],
       ['bad', s.bad],
     ]),
+    perGroup(
+      'slowburn_slo_slice_coverage_ratio',
+      'Slices with data / all slices of the SLO window; absent where events are counted.',
+      ({ slices }) => (slices === null || slices.expected === 0 ? null : slices.observed / slices.expected),
+    ),
     perGroup('slowburn_slo_coverage_ratio', 'Share of the SLO window that has data.', (s) => s.coverage),
     perGroupAnd('slowburn_slo_state', '1 for the state that the group is in, 0 for the others.', 'state', (s) =>
       GROUP_STATES.map((state) => [state, s.state === state ? 1 : 0]),

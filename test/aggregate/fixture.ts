@@ -35,6 +35,7 @@ export function sloOf(id: string, over: Partial<Slo> = {}): Slo {
     displayName: id,
     objective: { text: '0.999', target },
     window: { text: '30d', length: ms(30 * DAY), rolling: true },
+    budgeting: { kind: 'occurrences' },
     indicator: errorsOf('downstream'),
     labels: NO_LABELS,
     annotations: NO_LABELS,

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parseDecimal } from '../../src/base/decimal.ts';
+import { decimalText, parseDecimal } from '../../src/base/decimal.ts';
 import type { Problem } from '../../src/config/config.ts';
 import { digest } from '../../src/config/digest.ts';
 import { formatProblem, sortProblems } from '../../src/config/report.ts';
-import { decimalText } from '../../src/config/resolve-objective.ts';
 import { isHttpUrl } from '../../src/config/resolve-routes.ts';
 import { child, type SourceNode, textOf, toPlain } from '../../src/config/source.ts';
 import { chooseFrom, editDistance, nearest } from '../../src/config/suggest.ts';

@@ -10,6 +10,8 @@ import type { Policy, Slo, Tier } from '../../src/slo/slo.ts';
 import { run } from '../support/burn-run.ts';
 import { DAY, HOUR, MINUTE, RawCells, RawGroup, type SloOptions, sloOf } from '../support/raw-cells.ts';
 
+const lowTrafficOf = (slo: Slo) => present(reachOf(slo).lowTraffic ?? undefined, 'low traffic');
+
 const only = (policy: Policy, tier: Tier): Policy => ({ ...policy, tiers: [tier] });
 
 /** Minutes after which the engine itself fires, from a clean window; null within `days`. */
@@ -70,7 +72,7 @@ describe('what check says of low traffic is what the engine does', () => {
     for (const target of ['0.999', '0.99']) {
       test(`${policy} at ${target}: so few failures page among so many requests, and not among one more`, () => {
         const slo = sloOf({ policy, target });
-        const { fewFailures } = reachOf(slo).lowTraffic;
+        const { fewFailures } = lowTrafficOf(slo);
         assert.ok(fewFailures.length >= 2);
         for (const few of fewFailures) {
           const alone = sloOf({ target, policy: only(slo.policy, few.tier) });
@@ -82,8 +84,8 @@ describe('what check says of low traffic is what the engine does', () => {
   }
 
   test('one failure is 1 % of the budget of so many requests', () => {
-    assert.equal(reachOf(sloOf({ target: '0.999' })).lowTraffic.requestsForOnePercent, 100_000);
-    assert.equal(reachOf(sloOf({ target: '0.9995' })).lowTraffic.requestsForOnePercent, 200_000);
+    assert.equal(lowTrafficOf(sloOf({ target: '0.999' })).requestsForOnePercent, 100_000);
+    assert.equal(lowTrafficOf(sloOf({ target: '0.9995' })).requestsForOnePercent, 200_000);
   });
 
   test('a full outage of a quiet group pages when the engine pages', () => {
@@ -97,7 +99,7 @@ describe('what check says of low traffic is what the engine does', () => {
           news.find(({ change }) => change.alert.severity === 'page'),
           'a page',
         );
-        const said = present(reachOf(slo).lowTraffic.outageMinutes[index] ?? undefined, 'minutes');
+        const said = present(lowTrafficOf(slo).outageMinutes[index] ?? undefined, 'minutes');
         assert.ok(
           Math.abs(page.after / MINUTE - said) <= 1 / 6 + 1e-9,
           `${policy} ${perMinute}: ${page.after / MINUTE}, said ${said}`,

@@ -58,6 +58,16 @@ describe('the text of a page', () => {
   const impacts: readonly [name: string, figures: Partial<BurnFigures>, says: RegExp][] = [
     ['another window by its name', { window: '7d' }, /Errors 2\.1 % for 42 min, 2\.0 % of the 7d budget spent\./],
     ['latency as slowness', { slowerThan: ms(300) }, /\. 2\.1 % slower than 300 ms for 42 min, /],
+    [
+      'slices as bad slices',
+      { slices: { width: ms(60_000), byRatio: false } },
+      /\. 2\.1 % of slices of 1m bad for 42 min, /,
+    ],
+    [
+      'slices by ratio as a mean',
+      { slices: { width: ms(60_000), byRatio: true } },
+      /Errors 2\.1 % \(mean of slices of 1m\) for 42 min, /,
+    ],
     ['a slow bound in seconds', { slowerThan: ms(1500) }, /2\.1 % slower than 1\.5 s for 42 min, /],
     ['nothing spent as nothing said', { spent: ratio(0) }, /Errors 2\.1 % for 42 min\. /],
     ['what is not known as unknown', { errorRatio: null, spent: null }, /\. Nothing measured for 42 min\. /],

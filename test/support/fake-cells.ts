@@ -64,6 +64,7 @@ export function sloOf(policy: Policy, target = '0.999', labels = NO_LABELS): Slo
     displayName: 'availability',
     objective: { text: target, target: parseDecimal(target) ?? { units: 0n, scale: 0 } },
     window: { text: '30d', length: (30 * DAY) as Ms, rolling: true },
+    budgeting: { kind: 'occurrences' },
     indicator: { kind: 'events', counts: 'bad', part: query, total: query },
     labels,
     annotations: NO_LABELS,

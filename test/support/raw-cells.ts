@@ -73,6 +73,7 @@ export function sloOf(options: SloOptions = {}): Slo {
     displayName: id,
     objective: { text: target, target: decimal },
     window: sloWindow,
+    budgeting: { kind: 'occurrences' },
     indicator: { kind: 'events', counts: 'bad', part: query, total: query },
     labels: labelsOf(Object.entries(options.labels ?? { team: 'edge' })),
     annotations: labelsOf([]),

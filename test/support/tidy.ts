@@ -212,7 +212,7 @@ export function runbookViolations(tree: Tree, alerts: readonly string[]): string
   return found;
 }
 
-const CODE = /\b((?:API|CONFIG|NOTIFY|OTLP|REPLAY|STORE)_[A-Z0-9]+(?:_[A-Z0-9]+)*)\b/g;
+const CODE = /\b((?:API|CONFIG|GENERATE|NOTIFY|OTLP|REPLAY|STORE)_[A-Z0-9]+(?:_[A-Z0-9]+)*)\b/g;
 
 /** Every error code is in docs/errors.md, and every code there is in the source. */
 export function errorCodeViolations(tree: Tree): string[] {

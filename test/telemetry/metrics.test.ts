@@ -102,6 +102,7 @@ describe('what is read at each scrape', () => {
     assert.equal(sampleOf(families, 'slowburn_slo_window_events', { ...group, outcome: 'good' }), 990);
     assert.equal(sampleOf(families, 'slowburn_slo_window_events', { ...group, outcome: 'bad' }), 10);
     assert.equal(sampleOf(families, 'slowburn_slo_coverage_ratio', group), 0.5);
+    assert.equal(sampleOf(families, 'slowburn_slo_slice_coverage_ratio', group), 0.9);
     assert.equal(sampleOf(families, 'slowburn_slo_state', { ...group, state: 'measured' }), 1);
     assert.equal(sampleOf(families, 'slowburn_slo_state', { ...group, state: 'no_data' }), 0);
     assert.equal(sampleOf(families, 'slowburn_slo_tier_holding', { ...group, tier: '5d' }), 1);
@@ -113,6 +114,7 @@ describe('what is read at each scrape', () => {
   test('what is unknown has no series: a null is never drawn as zero', async () => {
     const unknown = fakeStatus({
       state: 'no_data',
+      slices: null,
       sli: null,
       budgetRemaining: null,
       burn: new Map([['5m', null]]),
@@ -120,7 +122,8 @@ describe('what is read at each scrape', () => {
       tiersHolding: [],
     });
     const families = await scrape(create({ statuses: () => [unknown] }));
-    for (const name of ['burn_rate', 'budget_remaining_ratio', 'sli_ratio', 'exhaustion_seconds', 'tier_holding']) {
+    const names = ['burn_rate', 'budget_remaining_ratio', 'sli_ratio', 'exhaustion_seconds', 'tier_holding'];
+    for (const name of [...names, 'slice_coverage_ratio']) {
       assert.deepEqual(families.get(`slowburn_slo_${name}`)?.samples, [], name);
     }
     const gone = { ...unknown, exhaustion: { ...unknown.exhaustion, exhausted: true, until: ms(0) } };

@@ -1,3 +1,4 @@
+import { formatDuration } from '../../base/duration.ts';
 import { formatInstant } from '../../base/instant.ts';
 import type { Alert, BurnFigures } from '../../model/alert.ts';
 import { blastRadius, blastRadiusText, presentAlerts } from '../../model/blast-radius.ts';
@@ -159,18 +160,21 @@ function spentText({ spent, window }: BurnFigures): string | null {
 }
 
 function impactOf(alert: Alert, burn: BurnFigures, at: number): string {
-  const { errorRatio, slowerThan, burningSince } = burn;
-  const share = errorRatio === null ? null : percentText(errorRatio);
-  const what =
-    share === null
-      ? 'Nothing measured'
-      : slowerThan
-        ? `${share} slower than ${latencyText(slowerThan)}`
-        : `Errors ${share}`;
+  const { burningSince } = burn;
+  const what = whatIsBad(burn);
   const lasted = at - (burningSince ?? alert.since);
   const spent = spentText(burn);
   const since = lasted < 1000 ? 'from now on' : `for ${durationText(lasted)}`;
   return `${what} ${since}${spent === null ? '' : `, ${spent} spent`}.`;
+}
+
+function whatIsBad({ errorRatio, slowerThan, slices }: BurnFigures): string {
+  if (errorRatio === null) return 'Nothing measured';
+  const share = percentText(errorRatio);
+  const width = slices ? formatDuration(slices.width) : '';
+  if (slices && !slices.byRatio) return `${share} of slices of ${width} bad`;
+  const mean = slices ? ` (mean of slices of ${width})` : '';
+  return slowerThan ? `${share} slower than ${latencyText(slowerThan)}${mean}` : `Errors ${share}${mean}`;
 }
 
 /** The firing burn with the least time left, else any burn. */

@@ -2,7 +2,7 @@ import { ATTRIBUTE } from '../../model/conventions.ts';
 import type { BracketView, GroupViewOut, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
-import { exhaustionWords, labelWords, percentWords, stateWords } from '../phrases.ts';
+import { durationWords, exhaustionWords, labelWords, percentWords, stateWords } from '../phrases.ts';
 
 const BURN_WINDOWS = ['5m', '1h', '6h', '3d'] as const;
 
@@ -37,7 +37,7 @@ function narrowed(slos: readonly SloView[], { slo, cluster, zone }: SloFilter): 
 function sections(slos: readonly SloView[]): Html {
   return html`${slos.map(
     (slo) => html`<section aria-labelledby="slo-${slo.id}"><h2 id="slo-${slo.id}">${slo.displayName}</h2>
-<p class="quiet">${slo.id}: ${percentWords(Number(slo.objective))} of ${slo.window}${resetWords(slo)}, service ${slo.service}</p>
+<p class="quiet">${slo.id}: ${percentWords(Number(slo.objective))} of ${slo.window}${sliceWords(slo)}${resetWords(slo)}, service ${slo.service}</p>
 ${
   slo.groups.length === 0
     ? html`<p class="state no_data">No data: no balancer has pushed what this SLO counts.</p>`
@@ -58,7 +58,30 @@ function groupRow(group: GroupViewOut): Html {
 <td class="number">${known && group.budgetRemaining !== null ? leftWords(group.budgetRemaining, group.budgetRemainingSoFar) : '–'}</td>
 <td>${known && group.budgetRemaining !== null ? exhaustionWords(group.exhaustion) : 'not known'}</td>
 ${BURN_WINDOWS.map((window) => html`<td class="number">${burnWords(known ? group.burn[window] : null)}</td>`)}
-<td class="number">${group.bad} bad of ${group.total}</td></tr>`;
+<td class="number">${countWords(group)}${memberWords(group)}</td></tr>`;
+}
+
+/** `36 bad of 3600`; of slices how many have no data. */
+function countWords({ bad, total, slices }: GroupViewOut): string {
+  const figure = (value: number): number => Number(value.toFixed(2));
+  const count = `${figure(bad)} bad of ${figure(total)}`;
+  if (slices === null) return count;
+  const gaps = slices.expected - slices.observed;
+  return `${count} slices${gaps > 0 ? `, ${percentWords(slices.coverage)} covered` : ''}`;
+}
+
+/** Of a composite, what each member has: `; availability 99.9 %, latency no events`. */
+function memberWords({ members }: GroupViewOut): string {
+  if (members === null) return '';
+  const each = members.map(({ name, sli }) => `${name} ${sli === null ? 'no events' : percentWords(sli)}`);
+  return `; ${each.join(', ')}`;
+}
+
+/** ` in slices of 60 s, good from 0.95`. */
+function sliceWords({ budgetingMethod, timeSliceSeconds, timeSliceTarget }: SloView): string {
+  if (timeSliceSeconds === null) return '';
+  const how = budgetingMethod === 'Timeslices' ? `good from ${timeSliceTarget}` : 'each by its own ratio';
+  return ` in slices of ${durationWords(timeSliceSeconds)}, ${how}`;
 }
 
 /** `98 %`, or where a threshold lies between two bounds `98 % (at best 99.5 %)`. */
