@@ -227,8 +227,9 @@ export class SloGroup implements GroupView {
   }
 
   #newestAt(): number {
-    const ofMembers = this.members.map((member) => member.#newestAt());
-    return Math.max(this.part.ring.newestAt, this.total.ring.newestAt, ...ofMembers);
+    let newest = Math.max(this.part.ring.newestAt, this.total.ring.newestAt);
+    for (const member of this.members) newest = Math.max(newest, member.#newestAt());
+    return newest;
   }
 }
 
