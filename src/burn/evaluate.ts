@@ -84,7 +84,7 @@ export function toStatus(
   const counted = observedOf(windows);
   const sli = isQuiet || window.total === 0 ? null : sliOf(windows);
   const { between } = window;
-  const best = sli === null || between === 0 ? null : sli + between / window.total;
+  const best = between === 0 ? null : (window.observedTotal - window.observedBad + between) / window.total;
   const leftAtBest = between === 0 ? null : budgetRemaining({ ...window, bad: window.bad - between }, budget);
   return {
     slo: group.slo,

@@ -39,6 +39,7 @@ const burn: fc.Arbitrary<BurnFigures> = fc.record({
   spent: orNull(share),
   window: text,
   slowerThan: orNull(duration),
+  slices: orNull(fc.record({ width: duration, byRatio: fc.boolean() })),
 });
 
 export const anyAlert: fc.Arbitrary<Alert> = fc.record({

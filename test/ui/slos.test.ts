@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { GroupViewOut } from '../../src/model/views.ts';
+import type { GroupViewOut, SloView } from '../../src/model/views.ts';
 import { slosPage } from '../../src/ui/pages/slos.ts';
 import { registerPages } from '../../src/ui/register.ts';
 import { startApi } from '../support/api-server.ts';
@@ -101,4 +101,39 @@ test('a threshold between two bounds shows how good it may be at best', () => {
   };
   const page = slosPage([{ ...slo, groups: [group] }], { slo: null, cluster: null, zone: null }).markup;
   assert.match(page, /98 % \(at best 99\.5 %\)/);
+});
+
+describe('a composite in slices of time', () => {
+  const [first] = queries.slos();
+  assert.ok(first !== undefined);
+  const members = [
+    { name: 'availability', weight: 1, good: 990, bad: 10, total: 1000, sli: 0.99, spent: 0.5 },
+    { name: 'latency', weight: 0.5, good: 0, bad: 0, total: 0, sli: null, spent: null },
+  ];
+  const slices = { observed: 10_080, expected: 43_200, coverage: 10_080 / 43_200 };
+  const slo: SloView = {
+    ...first,
+    budgetingMethod: 'RatioTimeslices',
+    timeSliceSeconds: 60,
+    groups: first.groups.slice(0, 1).map((group) => ({ ...group, bad: 79.25, total: 10_080, slices, members })),
+  };
+  const some = { ...queries, slos: () => [slo] };
+  const start = (t: Parameters<typeof startApi>[0]) => {
+    const { commands } = createFakeCommands();
+    return startApi(t, {
+      queries: some,
+      registerPages: (server) => registerPages(server, { queries: some, commands }),
+    });
+  };
+
+  test('the page tells slices from events, how many have data, and what each member has', async (t) => {
+    const { body } = await (await start(t)).inject('/slos');
+    assert.match(body, /in slices of 60 s, each by its own ratio/);
+    assert.match(body, /79\.25 bad of 10080 slices, 23\.3333 % covered; availability 99 %, latency no events</);
+  });
+
+  test('the API writes every figure of them', async (t) => {
+    const { items } = (await (await start(t)).inject('/api/v1/slos')).json() as { items: readonly SloView[] };
+    assert.deepEqual(items, JSON.parse(JSON.stringify([slo])));
+  });
 });
