@@ -35,12 +35,14 @@ export class HostPool {
   readonly #hosts: readonly PoolHost[];
   readonly #settings: PoolSettings;
   readonly #policies: readonly { readonly policy: Policy; takes(host: number): boolean }[];
+  #onRefresh: (() => void) | null = null;
 
-  /** `policies`: usually one that takes every host; by zone, one for the hosts of each. */
+  /** `policies`: usually one that takes every host; by zone, one for the hosts of each. `onRefresh` hears changes. */
   constructor(
     hosts: readonly PoolHost[],
     settings: PoolSettings,
     policies: readonly { readonly policy: Policy; takes(host: number): boolean }[],
+    onRefresh: (() => void) | null = null,
   ) {
     this.#hosts = hosts;
     this.#settings = settings;
@@ -48,6 +50,8 @@ export class HostPool {
     this.checks = settings.checks === null ? null : new ActiveChecks(hosts.length, settings.checks);
     this.outliers = settings.outliers === null ? null : new OutlierEjection(hosts.length, settings.outliers);
     this.refresh();
+    // Only from here on: whoever listens may still be under construction.
+    this.#onRefresh = onRefresh;
   }
 
   isMember(host: number): boolean {
@@ -105,5 +109,6 @@ export class HostPool {
     this.outliers?.poolChanged(members.length);
     const hosts = this.inPanic ? members : usable;
     for (const { policy, takes } of this.#policies) policy.hostsChanged(hosts.filter(({ host }) => takes(host)));
+    this.#onRefresh?.();
   }
 }
