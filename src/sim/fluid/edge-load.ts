@@ -69,9 +69,9 @@ export class EdgeLoad {
     );
     this.addedS[balancer] = waitingS + requestS + at(balancers.addedMs, balancer) / 1000;
     this.addedCv[balancer] = waitingS / at(this.addedS, balancer);
-    this.#finish(balancer, full, resumed, first / Math.max(1, first + again), waitingS, fullS);
+    const opened = this.#finish(balancer, full, resumed, first / Math.max(1, first + again), waitingS, fullS);
     holders.returned(arrived - fresh);
-    this.#close(balancer, elapsedS);
+    this.#close(balancer, opened, elapsedS);
   }
 
   #accept(balancer: number, offered: number, elapsedS: number): number {
@@ -109,7 +109,14 @@ export class EdgeLoad {
     return steadyS + (before + at(this.backlogS, balancer)) / 2 / cores;
   }
 
-  #finish(balancer: number, full: number, resumed: number, firstShare: number, waitingS: number, costS: number): void {
+  #finish(
+    balancer: number,
+    full: number,
+    resumed: number,
+    firstShare: number,
+    waitingS: number,
+    costS: number,
+  ): number {
     const fleet = this.#fleet;
     const { measures, prng, spec } = fleet;
     const limitS = spec.clients.handshakeTimeoutMs / 1000;
@@ -127,16 +134,20 @@ export class EdgeLoad {
     measures.tls.recordShares(balancer, latencyWeights(durationS, cv), durationS, opened);
     measures.tls.record(balancer, limitS, failed);
     add(measures.connectionsOpened, balancer, opened);
-    add(fleet.balancers.connections, balancer, opened);
     // A client tries twice; the second time it is missing.
     add(this.#again, balancer, failed * firstShare);
     add(fleet.balancers.missing, balancer, failed * (1 - firstShare));
+    return opened;
   }
 
-  #close(balancer: number, elapsedS: number): void {
+  /** Of those that were open, and of those that opened within the step, some have ended by its end. */
+  #close(balancer: number, opened: number, elapsedS: number): void {
     const { balancers, prng, spec } = this.#fleet;
-    const ended = 1 - Math.exp((-elapsedS * 1000) / spec.clients.connectionLifeMs);
-    add(balancers.connections, balancer, -drawBinomial(prng, at(balancers.connections, balancer), ended));
+    const lives = (elapsedS * 1000) / spec.clients.connectionLifeMs;
+    const ended = 1 - Math.exp(-lives);
+    const closed = drawBinomial(prng, at(balancers.connections, balancer), ended);
+    const closedNew = drawBinomial(prng, opened, 1 - ended / lives);
+    add(balancers.connections, balancer, opened - closed - closedNew);
     const left = at(balancers.missing, balancer) * (1 - ended);
     balancers.missing[balancer] = left < 0.5 ? 0 : left;
   }
