@@ -23,8 +23,8 @@ function edge(requestsPerS: number, clients: Partial<ClientSpec>, tls: Partial<T
   return fleetOf({
     balancers: balancersOf(50, { cores, acceptsPerS: 50_000 }),
     clusters: [{ ...CLUSTER, requestsPerS, policy: 'round-robin', hosts: hostsOf(40, { slots: 2000 }) }],
-    clients: { roundTripMs: 10, newShare: 0.35, ...clients },
-    tls: { keyType: 'rsa-2048', ticketHolders: 1e9, burstiness: 30, ...tls },
+    clients: { roundTripMs: 20, newShare: 0.35, ...clients },
+    tls: { keyType: 'rsa-2048', ticketHolders: 1e9, burstiness: 45, ...tls },
   });
 }
 
@@ -118,14 +118,15 @@ describe('the edge', () => {
   });
 
   test('launch day: requests x3, full handshakes x8, RSA only', (t) => {
-    // New clients are 35 % before. With as many returning ones x3, eight times the full handshakes make 2.8 + 1.95.
+    // New clients are 35 % before. With returning ones x3, eight times the full handshakes make 2.8 + 1.95. Requests
+    // x3 alone make 40 % CPU 120 %: a launch that ends at 98 % without collapse starts at the lower end of the tolerance.
     const timeline: TimedChange[] = [
       { at: 5 * MINUTE, change: { kind: 'traffic', requests: 3, connections: 4.75, newShare: 2.8 / 4.75 } },
       { at: 15 * MINUTE, change: { kind: 'certificate', keyType: 'ecdsa-p256' } },
     ];
-    const clients = { connectionsPerS: 50_000, connectionLifeMs: MINUTE };
-    const spec = edge(120_000, clients, { burstiness: 30 }, 4);
-    const quiet = { ...spec, clusters: spec.clusters.map((c) => ({ ...c, hosts: hostsOf(40, { slots: 720 }) })) };
+    const clients = { connectionsPerS: 20_000, connectionLifeMs: MINUTE };
+    const spec = edge(378_000, clients, { burstiness: 100 }, 4);
+    const quiet = { ...spec, clusters: spec.clusters.map((c) => ({ ...c, hosts: hostsOf(40, { slots: 2270 }) })) };
     const simulation = createSimulation(quiet, timeline);
     const before = watch(simulation, 5 * MINUTE, 4 * MINUTE);
     const during = watch(simulation, 9 * MINUTE, 6 * MINUTE);
@@ -153,8 +154,8 @@ describe('the edge', () => {
         l4: { nodes: 8, hashing, tracking: true },
       };
       const simulation = createSimulation(spec, [{ at: MINUTE, change: { kind: 'l4_nodes', nodes: 10 } }]);
-      const before = watch(simulation, MINUTE, 30_000);
-      const after = watch(simulation, MINUTE + 5000, MINUTE);
+      const before = watch(simulation, MINUTE - 1, 30_000);
+      const after = watch(simulation, MINUTE + 5000, MINUTE - 1);
       const perS = (window: Window): number => (window.full + window.resumed + window.failed) / window.seconds;
       return { resets: after.resets, times: perS(after) / perS(before) };
     };
@@ -181,7 +182,7 @@ describe('the edge', () => {
           [],
           engine,
         );
-        simulation.advanceTo(2 * 60 * MINUTE);
+        simulation.advanceTo(30 * MINUTE);
         const { acceptQueue } = simulation.fleet.measures;
         return (at(acceptQueue.sums, 0) / acceptQueue.count(0)) * 1000;
       };
