@@ -1,6 +1,7 @@
 import type { EpochMs, Ms } from '../base/units.ts';
 import type { Labels } from '../model/labels.ts';
 import type { Slo } from '../slo/slo.ts';
+import type { Exclusion } from './exclusion.ts';
 
 /**
  * Events in whole steps. `from` is the edge really used: a window's old edge is rounded down to the step of the level
@@ -27,7 +28,9 @@ export interface GroupView {
   readonly firstDataAt: EpochMs | null;
   /** Newest step end that holds an event of this group; null without any. */
   readonly lastEventAt: EpochMs | null;
-  /** Sums over (from, to]. */
+  /** What `range` leaves out, and the group with it; absent where no correction applies. */
+  readonly corrected?: { readonly observed: GroupView; readonly exclusion: Exclusion };
+  /** Sums over (from, to], less what corrections take out. */
   range(from: EpochMs, to: EpochMs): WindowSums;
 }
 

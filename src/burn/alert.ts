@@ -1,5 +1,6 @@
+import type { ExclusionSource } from '../aggregate/exclusion.ts';
 import { formatDuration } from '../base/duration.ts';
-import { type EpochMs, epochMs, HOUR, ms, ratio } from '../base/units.ts';
+import { type EpochMs, epochMs, HOUR, type Ms, ms, ratio } from '../base/units.ts';
 import { type Alert, alertKey, type Evidence, type Exhaustion, type Place } from '../model/alert.ts';
 import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
@@ -69,16 +70,26 @@ export function toBurnAlert(input: BurnAlertInput): Alert {
 }
 
 /** What is said last of an alert: no tier holds it any more. */
-export function toResolvedAlert(alert: Alert, reason: 'recovered' | 'retired' | 'removed'): Alert {
+export function toResolvedAlert(
+  alert: Alert,
+  reason: 'recovered' | 'corrected' | 'retired' | 'removed',
+  corrections: readonly ExclusionSource[] = [],
+): Alert {
   const spent = alert.burn?.spentSince ?? null;
   const cost = spent === null ? '' : `; ${percentText(spent)} of the budget spent while it fired`;
   const why = {
     recovered: `The budget no longer burns too fast${cost}.`,
+    corrected: `Left out of the budget by ${correctionsText(corrections)}: nothing else burns too fast.`,
     retired: 'Nothing was heard of it for 24 h: its state is unknown.',
     removed: 'Its SLO is no longer in force.',
   };
   return { ...alert, tiersHolding: [], summary: why[reason] };
 }
+
+const correctionsText = (corrections: readonly ExclusionSource[]): string =>
+  corrections.length === 0
+    ? 'a correction'
+    : corrections.map(({ id, reason }) => `correction ${id} (${reason})`).join(', ');
 
 const PLACES: readonly (readonly [string, keyof Place])[] = [
   [ATTRIBUTE.cluster, 'cluster'],
@@ -127,13 +138,12 @@ function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, 
   const add = (name: string, value: number | null, text: (value: number) => string): void => {
     if (value !== null) evidence.push({ name, value, unit: '1', text: text(value) });
   };
-  const burns = (window: ReadWindow) => (burn: number) =>
-    `burns ${burnText(burn)} over ${formatDuration(ms(window.lengthMs))}`;
-  add('burn', burnOf(long, budget), burns(long));
+  const burns = (length: Ms) => (burn: number) => `burns ${burnText(burn)} over ${formatDuration(length)}`;
+  add('burn', burnOf(long, budget), burns(tier?.long ?? HOUR));
   add('error_ratio', errorRatio(long), () => `${long.bad} of ${long.total} events were bad`);
   if (tier !== null) {
     const short = windows.read(tier.short);
-    add('burn_short', burnOf(short, budget), burns(short));
+    add('burn_short', burnOf(short, budget), burns(tier.short));
   }
   const { text: windowText } = windows.group.slo.window;
   add('budget_remaining', budgetRemaining(windows.slo, budget), (value) => {

@@ -40,12 +40,18 @@ export function evaluateGroup(
     if (feed.reporting && feed.watermark !== null) {
       const held = before.kind === 'firing' ? before.holding : [];
       const holding = holdingTiers(policy, { budget, course }, held);
-      return nextState(before, policy, holding, feed.coverage, now);
+      const began = isLeftOut(group, to, now) ? holding.filter(({ name }) => held.includes(name)) : holding;
+      return nextState(before, policy, began, feed.coverage, now);
     }
     const isRetired = feed.newestPointAt !== null && now - feed.newestPointAt >= RETIRED_MS;
     return isRetired ? INACTIVE : before;
   };
   return { windows: course.windows, course, state: after(), budget };
+}
+
+/** Whether a correction covers what happens now, as far as it is known: then no tier begins to hold. */
+function isLeftOut({ corrected }: GroupView, to: EpochMs, now: EpochMs): boolean {
+  return corrected !== undefined && (corrected.exclusion.covers(to) || corrected.exclusion.covers(now));
 }
 
 /** Of the long window of the highest holding tier, else of an hour. */
@@ -82,7 +88,8 @@ export function toStatus(
     good,
     bad: window.observedBad,
     total: window.observedTotal,
-    sli: window.total === 0 ? null : ratio(good / window.total),
+    sli: window.observedTotal === 0 || window.observedInconsistent ? null : ratio(good / window.observedTotal),
+    leftOut: leftOutOf(windows),
     budgetRemaining: remaining === null ? null : ratio(remaining),
     budgetRemainingSoFar: calendar === null || soFar === null ? null : ratio(soFar),
     resetsAt: calendar?.period.end ?? null,
@@ -94,6 +101,15 @@ export function toStatus(
     since: firing?.since ?? null,
     inconsistent: windows.inconsistent,
   };
+}
+
+/** What corrections take out of the SLO window; null where none meets it. */
+function leftOutOf({ group, slo: window }: GroupWindows): GroupStatus['leftOut'] {
+  if (group.corrected === undefined) return null;
+  const sources = group.corrected.exclusion.within(window.from, window.end);
+  if (sources.length === 0) return null;
+  const { bad, total } = window.leftOut;
+  return { good: total - bad, bad, corrections: sources.map(({ id }) => id) };
 }
 
 /**

@@ -11,11 +11,13 @@ export interface GroupStatus {
   readonly key: string;
   readonly state: GroupState;
   readonly coverage: number;
-  /** Observed in the SLO window, all points received. */
+  /** Observed in the SLO window, all points received, whatever corrections take out of the budget. */
   readonly good: number;
   readonly bad: number;
   readonly total: number;
   readonly sli: Ratio | null;
+  /** What corrections take out of the budget; null where none meets the SLO window. */
+  readonly leftOut: { readonly good: number; readonly bad: number; readonly corrections: readonly number[] } | null;
   /** Of a calendar window: of what the whole period is expected to allow. */
   readonly budgetRemaining: Ratio | null;
   /** Of a calendar window: of what the period so far allows. Null when the window rolls. */

@@ -15,6 +15,9 @@ export interface SloWindowRead extends ReadWindow {
   readonly end: EpochMs;
   readonly observedBad: number;
   readonly observedTotal: number;
+  readonly observedInconsistent: boolean;
+  /** What corrections take out of it. */
+  readonly leftOut: { readonly bad: number; readonly total: number };
 }
 
 /** What lies ahead of a calendar budget. */
@@ -38,14 +41,20 @@ function toWindow(group: GroupView, sums: WindowSums, from: EpochMs, to: EpochMs
   const first = group.firstDataAt;
   const isPadded = first !== null && first > from;
   const observedMs = isPadded ? Math.min(lengthMs, Math.max(STEP_MS, to - first)) : lengthMs;
-  return { bad, total, lengthMs, observedMs, inconsistent };
+  if (group.corrected === undefined) return { bad, total, lengthMs, observedMs, inconsistent };
+  // What is left out is no time either: a missing lead has the rate of the time that counts.
+  const counted = Math.max(STEP_MS, observedMs - group.corrected.exclusion.lengthWithin(to - observedMs, to));
+  return { bad, total, lengthMs: lengthMs - observedMs + counted, observedMs: counted, inconsistent };
 }
 
 function readSlo(group: GroupView, from: EpochMs, end: EpochMs): SloWindowRead {
   const sums = group.range(from, end);
-  const observedTotal = Math.max(0, sums.total);
-  const observedBad = Math.max(0, Math.min(sums.bad, observedTotal));
-  return { ...toWindow(group, sums, from, end), from, end, observedTotal, observedBad };
+  const seen = group.corrected === undefined ? sums : group.corrected.observed.range(from, end);
+  const observedTotal = Math.max(0, seen.total);
+  const observedBad = Math.max(0, Math.min(seen.bad, observedTotal));
+  const observedInconsistent = seen.inconsistent;
+  const leftOut = seen === sums ? NOTHING : { bad: seen.bad - sums.bad, total: seen.total - sums.total };
+  return { ...toWindow(group, sums, from, end), from, end, observedTotal, observedBad, observedInconsistent, leftOut };
 }
 
 /**

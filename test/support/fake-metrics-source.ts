@@ -41,6 +41,7 @@ export function fakeStatus(over: Partial<GroupStatus> = {}): GroupStatus {
     good: 990,
     bad: 10,
     total: 1000,
+    leftOut: null,
     sli: ratio(0.99),
     budgetRemaining: ratio(-9),
     budgetRemainingSoFar: null,
