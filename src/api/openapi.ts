@@ -1,5 +1,15 @@
 import swagger from '@fastify/swagger';
 import { Type } from 'typebox';
+import {
+  AUDIT_ENTRY,
+  CORRECTION,
+  CORRECTION_DETAIL,
+  CORRECTION_EFFECT,
+  CORRECTION_MARK,
+  CORRECTION_PAGE,
+  RECURRENCE,
+  TIME_RANGE,
+} from './correction-schemas.ts';
 import type { Api } from './deps.ts';
 import {
   ALERT,
@@ -14,11 +24,22 @@ import {
 } from './incident-schemas.ts';
 import { PROBLEM } from './problem.ts';
 import { CHECK, HEALTH } from './routes/health.ts';
-import { BALANCER, BALANCER_PAGE, EXHAUSTION, GROUP, SLO, SLO_PAGE, STAGE_FIDELITIES } from './slo-schemas.ts';
+import {
+  BALANCER,
+  BALANCER_PAGE,
+  EXHAUSTION,
+  GROUP,
+  LEFT_OUT,
+  SLO,
+  SLO_PAGE,
+  STAGE_FIDELITIES,
+} from './slo-schemas.ts';
 
 const SCHEMAS = [
-  [EXHAUSTION, GROUP, SLO, SLO_PAGE, STAGE_FIDELITIES, BALANCER, BALANCER_PAGE],
+  [EXHAUSTION, LEFT_OUT, GROUP, SLO, SLO_PAGE, STAGE_FIDELITIES, BALANCER, BALANCER_PAGE],
   [EVIDENCE, ALERT, ALERT_PAGE, INCIDENT, INCIDENT_PAGE, MEMBER, TIMELINE_ENTRY, SEND, INCIDENT_DETAIL],
+  [RECURRENCE, CORRECTION_MARK, TIME_RANGE, CORRECTION, CORRECTION_EFFECT, AUDIT_ENTRY, CORRECTION_DETAIL],
+  [CORRECTION_PAGE],
   [CHECK, HEALTH, PROBLEM],
 ].flat();
 
@@ -26,6 +47,7 @@ const TAGS = [
   { name: 'slos', description: 'Objectives, budgets, burn.' },
   { name: 'alerts', description: 'What fires now.' },
   { name: 'incidents', description: 'Related alerts as one thing to act on.' },
+  { name: 'corrections', description: 'Times that do not count: planned work, accidents of others, bad data.' },
   { name: 'fleet', description: 'The balancers that push.' },
   { name: 'runbooks', description: 'What to do.' },
   { name: 'health', description: 'For orchestrators.' },

@@ -1,5 +1,6 @@
+import { Type } from 'typebox';
 import { FIDELITIES, type StageFidelities } from '../model/stages.ts';
-import type { BalancerView, ExhaustionView, GroupViewOut, SloView } from '../model/views.ts';
+import type { BalancerView, ExhaustionView, GroupViewOut, LeftOutView, SloView } from '../model/views.ts';
 import {
   flag,
   instant,
@@ -36,6 +37,12 @@ export const EXHAUSTION = viewSchema<ExhaustionView>(
   },
 );
 
+export const LEFT_OUT = viewSchema<LeftOutView>('LeftOut', 'What corrections take out of a budget.', {
+  good: numberOf('Good events of the SLO window that do not count.'),
+  bad: numberOf('Bad events of the SLO window that do not count.'),
+  corrections: listOf(wholeOf('Correction.id'), 'The corrections that do it.'),
+});
+
 export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its SLI, its budget, its burn.', {
   labels: labelSet('What tells this group from its siblings; empty when the SLO is not grouped.'),
   state: oneOf(['measured', 'no_traffic', 'no_data'], 'Whether there is something to judge by.'),
@@ -44,6 +51,11 @@ export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its
   bad: numberOf('Bad events observed in the SLO window.'),
   total: numberOf('Events observed in the SLO window.'),
   sli: numberOrNull('good / total; null without events.'),
+  leftOut: Type.Unsafe({
+    anyOf: [{ $ref: `${LEFT_OUT.$id}#` }, { type: 'null' }],
+    description:
+      'What corrections take out of budget and burn; good, bad, total and sli still hold it. Null = nothing.',
+  }),
   budgetRemaining: numberOrNull('Share of the error budget that is left; below 0 when overspent.'),
   budgetRemainingSoFar: numberOrNull(
     'Calendar windows: the same if the period ended now, without the traffic expected until its end; else null.',

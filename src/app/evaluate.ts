@@ -1,3 +1,4 @@
+import type { CorrectionBook } from '../aggregate/correction-book.ts';
 import type { FeatureView } from '../aggregate/features.ts';
 import type { SloCells } from '../aggregate/view.ts';
 import type { EpochMs } from '../base/units.ts';
@@ -14,6 +15,7 @@ export type OutboxBuilder = (notifications: readonly Notification[]) => readonly
 
 export interface EvaluatorDeps {
   readonly cells: SloCells;
+  readonly corrections: CorrectionBook;
   readonly features: FeatureView;
   readonly burn: BurnEngine;
   readonly detection: DetectionEngine;
@@ -102,7 +104,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     },
 
     tick(now, foreign = []) {
-      const burn = deps.burn.evaluate(deps.cells, now);
+      const burn = deps.burn.evaluate(deps.corrections.over(deps.cells, now), now);
       const detection = deps.detection.evaluate(deps.features, now);
       const alerts = [...burn.changes, ...detection.changes, ...foreign];
       const tracked = trackFiring(firing, alerts);

@@ -41,6 +41,7 @@ export const toGroupView = (status: GroupStatus): GroupViewOut => ({
   bad: status.bad,
   total: status.total,
   sli: status.sli,
+  leftOut: status.leftOut,
   budgetRemaining: status.budgetRemaining,
   budgetRemainingSoFar: status.budgetRemainingSoFar,
   resetsAt: instantOrNull(status.resetsAt),
