@@ -4,6 +4,7 @@ import { type EpochMs, epochMs } from '../../src/base/units.ts';
 import { createBurnEngine } from '../../src/burn/engine.ts';
 import { labelsOf } from '../../src/model/labels.ts';
 import type { Slo } from '../../src/slo/slo.ts';
+import { bookOf, correctionOf, recurrenceOf } from '../support/corrections.ts';
 import { sloOf } from '../support/raw-cells.ts';
 
 const GROUPS = 10_000;
@@ -20,12 +21,17 @@ interface Course {
   readonly name: string;
   readonly errorRatio: number;
   readonly share: number;
+  /** Planned work of an hour every day, for all groups; or only for groups that do not exist. */
+  readonly work?: 'everywhere' | 'elsewhere';
 }
 const COURSES: readonly Course[] = [
   { name: 'no errors', errorRatio: 0, share: 0 },
   { name: 'errors below the budget everywhere', errorRatio: 0.0003, share: 1 },
   { name: 'one group of a hundred burns', errorRatio: 0.05, share: 0.01 },
   { name: 'every group burns', errorRatio: 0.05, share: 1 },
+  { name: 'errors below the budget, work elsewhere', errorRatio: 0.0003, share: 1, work: 'elsewhere' },
+  { name: 'errors below the budget, daily work', errorRatio: 0.0003, share: 1, work: 'everywhere' },
+  { name: 'every group burns, daily work', errorRatio: 0.05, share: 1, work: 'everywhere' },
 ];
 
 const slosOf = (): readonly Slo[] =>
@@ -46,7 +52,7 @@ export async function run(): Promise<void> {
   }
 }
 
-function benchOne(days: number, { name, errorRatio, share }: Course): void {
+function benchOne(days: number, { name, errorRatio, share, work }: Course): void {
   const slos = slosOf();
   const before = bytesInUse();
   const aggregate = createAggregate();
@@ -76,6 +82,9 @@ function benchOne(days: number, { name, errorRatio, share }: Course): void {
   const bytesPerGroup = Math.round((bytesInUse() - before) / GROUPS);
 
   const engine = createBurnEngine();
+  const matchers = [work === 'everywhere' ? 'service=checkout' : 'service=none'];
+  const time = { kind: 'recurring', recurrence: recurrenceOf() } as const;
+  const book = bookOf(...(work === undefined ? [] : [correctionOf(1, 0, 0, { slos: [], matchers, time })]));
   const times: number[] = [];
   let firing = 0;
   for (let tick = 0; tick < TICKS; tick += 1) {
@@ -85,7 +94,7 @@ function benchOne(days: number, { name, errorRatio, share }: Course): void {
       aggregate.heard('edge-1', new Map(), now, now);
     }
     const started = performance.now();
-    engine.evaluate(aggregate, now);
+    engine.evaluate(book.over(aggregate, now), now);
     times.push(performance.now() - started);
   }
   firing = engine.statuses().filter(({ severity }) => severity !== null).length;
