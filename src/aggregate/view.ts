@@ -1,11 +1,12 @@
 import type { EpochMs, Ms } from '../base/units.ts';
 import type { Labels } from '../model/labels.ts';
 import type { Slo } from '../slo/slo.ts';
+import type { Exclusion } from './exclusion.ts';
 
 /**
- * Events, or slices in units of `slo/slices.ts`, in whole steps. `from` is the edge really used: a window's old edge is rounded down to the step of the level
- * that still holds it (10 s for 7 h, 1 min for 75 h, 5 min for 36 d, 15 min
- * where an SLO window is longer). Sums are exact integers.
+ * Events, or slices in units of `slo/slices.ts`, in whole steps. `from` is the edge really used: a window's old edge is
+ * rounded down to the step of the level that still holds it (10 s for 7 h, 1 min for 75 h, 5 min for 36 d, 15 min where
+ * an SLO window is longer). Sums are exact integers.
  */
 export interface WindowSums {
   readonly bad: number;
@@ -31,7 +32,9 @@ export interface GroupView {
   readonly lastEventAt: EpochMs | null;
   /** Of a composite, in the order of its members. Its own sums are those of all members together, or its slices. */
   readonly members?: readonly GroupView[];
-  /** Sums over (from, to]; of slices those that end there. */
+  /** What `range` leaves out, and the group with it; absent where no correction applies. */
+  readonly corrected?: { readonly observed: GroupView; readonly exclusion: Exclusion };
+  /** Sums over (from, to], less what corrections take out; of slices those that end there. */
   range(from: EpochMs, to: EpochMs): WindowSums;
   /** Where slices are counted: whether the events over (from, to] contradict themselves. Such slices are left out. */
   contradicts?(from: EpochMs, to: EpochMs): boolean;

@@ -1,5 +1,15 @@
 import swagger from '@fastify/swagger';
 import { Type } from 'typebox';
+import {
+  AUDIT_ENTRY,
+  CORRECTION,
+  CORRECTION_DETAIL,
+  CORRECTION_EFFECT,
+  CORRECTION_MARK,
+  CORRECTION_PAGE,
+  RECURRENCE,
+  TIME_RANGE,
+} from './correction-schemas.ts';
 import type { Api } from './deps.ts';
 import {
   ALERT,
@@ -21,6 +31,7 @@ import {
   BRACKET,
   EXHAUSTION,
   GROUP,
+  LEFT_OUT,
   SLICE_COVERAGE,
   SLO,
   SLO_MEMBER,
@@ -29,9 +40,11 @@ import {
 } from './slo-schemas.ts';
 
 const SCHEMAS = [
-  [EXHAUSTION, BRACKET, SLICE_COVERAGE, SLO_MEMBER, GROUP, SLO, SLO_PAGE],
+  [EXHAUSTION, BRACKET, SLICE_COVERAGE, SLO_MEMBER, LEFT_OUT, GROUP, SLO, SLO_PAGE],
   [STAGE_FIDELITIES, BOUNDS_AROUND, BALANCER, BALANCER_PAGE],
   [EVIDENCE, ALERT, ALERT_PAGE, INCIDENT, INCIDENT_PAGE, MEMBER, TIMELINE_ENTRY, SEND, INCIDENT_DETAIL],
+  [RECURRENCE, CORRECTION_MARK, TIME_RANGE, CORRECTION, CORRECTION_EFFECT, AUDIT_ENTRY, CORRECTION_DETAIL],
+  [CORRECTION_PAGE],
   [CHECK, HEALTH, PROBLEM],
 ].flat();
 
@@ -39,6 +52,7 @@ const TAGS = [
   { name: 'slos', description: 'Objectives, budgets, burn.' },
   { name: 'alerts', description: 'What fires now.' },
   { name: 'incidents', description: 'Related alerts as one thing to act on.' },
+  { name: 'corrections', description: 'Times that do not count: planned work, accidents of others, bad data.' },
   { name: 'fleet', description: 'The balancers that push.' },
   { name: 'runbooks', description: 'What to do.' },
   { name: 'health', description: 'For orchestrators.' },

@@ -10,6 +10,7 @@ import { parseJsonBody } from './json-body.ts';
 import { prepareOpenapi, registerOpenapiRoute } from './openapi.ts';
 import { createRouteTable } from './route-table.ts';
 import { registerAlertRoutes } from './routes/alerts.ts';
+import { registerCorrectionRoutes } from './routes/corrections.ts';
 import { registerFleetRoutes } from './routes/fleet.ts';
 import { registerHealthRoutes } from './routes/health.ts';
 import { registerIncidentActionRoutes } from './routes/incident-actions.ts';
@@ -63,6 +64,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerAlertRoutes(app, options);
   registerIncidentRoutes(app, options);
   registerIncidentActionRoutes(app, options);
+  registerCorrectionRoutes(app, options);
   registerFleetRoutes(app, options);
   registerMetricsRoutes(app, options);
   registerRunbookRoutes(app, { queries: options.queries, page: options.runbookPage ?? plainRunbookPage });

@@ -6,6 +6,7 @@ import type {
   BracketView,
   ExhaustionView,
   GroupViewOut,
+  LeftOutView,
   SliceCoverageView,
   SloMemberView,
   SloView,
@@ -82,6 +83,12 @@ export const SLO_MEMBER = viewSchema<SloMemberView>(
   },
 );
 
+export const LEFT_OUT = viewSchema<LeftOutView>('LeftOut', 'What corrections take out of a budget.', {
+  good: numberOf('Good events of the SLO window that do not count.'),
+  bad: numberOf('Bad events of the SLO window that do not count.'),
+  corrections: listOf(wholeOf('Correction.id'), 'The corrections that do it.'),
+});
+
 export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its SLI, its budget, its burn.', {
   labels: labelSet('What tells this group from its siblings; empty when the SLO is not grouped.'),
   state: oneOf(['measured', 'no_traffic', 'no_data'], 'Whether there is something to judge by.'),
@@ -99,6 +106,10 @@ export const GROUP = viewSchema<GroupViewOut>('Group', 'One group of an SLO: its
   }),
   sli: numberOrNull('good / total, or of a composite the weighted mean of its members; null without events.'),
   sliBracket: refOrNull(BRACKET, 'SLI at worst and at best; null where it is exact.'),
+  leftOut: refOrNull(
+    LEFT_OUT,
+    'What corrections take out of budget and burn; good, bad, total and sli still hold it. Null = nothing.',
+  ),
   budgetRemaining: numberOrNull('Share of the error budget that is left; below 0 when overspent.'),
   budgetRemainingBracket: refOrNull(BRACKET, 'The same at worst and at best; null where it is exact.'),
   budgetRemainingSoFar: numberOrNull(

@@ -17,6 +17,7 @@ import { createProductMetrics } from '../telemetry/metrics.ts';
 import { createRuntimeMetrics } from '../telemetry/runtime.ts';
 import { registerPages, runbookPage } from '../ui/register.ts';
 import { createCommands } from './commands.ts';
+import { createCorrections } from './corrections.ts';
 import { createBodyDecoder } from './decode-body.ts';
 import { createEngine } from './engine.ts';
 import { createHealth } from './health.ts';
@@ -97,6 +98,12 @@ export async function createApp(options: AppOptions): Promise<App> {
       baseUrl,
       runbook: (name) => readRunbook(config.runbooksDir, name),
     });
+    const corrections = createCorrections({
+      store: store.corrections,
+      book: engine.corrections,
+      cells: engine.aggregate,
+      slos: () => new Set(slos.map(({ id }) => id)),
+    });
     const turns = createTurns();
     const bodies = createBodyDecoder(turns);
     onStop.push(() => bodies.close());
@@ -168,12 +175,19 @@ export async function createApp(options: AppOptions): Promise<App> {
       statuses: () => engine.burn.statuses(),
       evaluator: engine.evaluator,
       features: engine.aggregate,
+      corrections,
       store,
       runbooksDir: config.runbooksDir,
       runbookUrl: (runbook) => runbookUrl(runbook, baseUrl()),
       health,
     });
-    const commands = createCommands({ clock, evaluator: engine.evaluator, queries, wakeSender: () => sender.wake() });
+    const commands = createCommands({
+      clock,
+      evaluator: engine.evaluator,
+      corrections,
+      queries,
+      wakeSender: () => sender.wake(),
+    });
     const api = await createApiServer({
       queries,
       commands,

@@ -3,12 +3,14 @@ import { parseInstant } from '../base/instant.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { IncidentAction } from '../model/incident.ts';
 import type { CommandOutcome, Commands, Queries } from '../model/views.ts';
+import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
 
 /** The write side: a person's action goes through the correlator, is committed, and the sender is woken. */
 export function createCommands(deps: {
   clock: Clock;
   evaluator: Evaluator;
+  corrections: Corrections;
   queries: Queries;
   wakeSender: () => void;
 }): Commands {
@@ -23,6 +25,8 @@ export function createCommands(deps: {
       const after = deps.queries.incident(incident);
       return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
     },
+    correct: (request) => deps.corrections.create(request, deps.clock.now()),
+    changeCorrection: (id, change) => deps.corrections.change(id, change, deps.clock.now()),
   };
 }
 

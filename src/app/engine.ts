@@ -1,6 +1,8 @@
 import { type Aggregate, createAggregate } from '../aggregate/cells.ts';
+import { CorrectionBook } from '../aggregate/correction-book.ts';
 import { type BurnEngine, createBurnEngine } from '../burn/engine.ts';
 import type { Rules } from '../config/config.ts';
+import { zoneRulesOf } from '../config/zone-rules.ts';
 import { createCorrelator } from '../correlate/correlate.ts';
 import { effectiveRoutes } from '../correlate/route.ts';
 import { createDetectionEngine } from '../detect/registry.ts';
@@ -19,6 +21,8 @@ import { createEvaluator, type Evaluator } from './evaluate.ts';
 export interface Engine {
   readonly aggregate: Aggregate;
   readonly series: SeriesIngest;
+  /** Empty at first. */
+  readonly corrections: CorrectionBook;
   readonly burn: BurnEngine;
   readonly evaluator: Evaluator;
   /** Takes up new SLOs: kept where id and query are the same, started afresh where the query changed. */
@@ -46,9 +50,11 @@ export function createEngine(options: EngineOptions): Engine {
     binder: createBinder({ slos: rules.slos, aggregate }),
     balancers: aggregate,
   });
+  const corrections = new CorrectionBook(zoneRulesOf);
   const burn = createBurnEngine();
   const evaluator = createEvaluator({
     cells: aggregate,
+    corrections,
     features: aggregate,
     burn,
     detection: createDetectionEngine(rules.detectors),
@@ -70,6 +76,7 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     aggregate,
     series,
+    corrections,
     burn,
     evaluator,
     replaceSlos(next) {

@@ -1,3 +1,4 @@
+import type { CorrectionBook } from '../aggregate/correction-book.ts';
 import type { FeatureView } from '../aggregate/features.ts';
 import type { SloCells } from '../aggregate/view.ts';
 import { drained } from '../base/steps.ts';
@@ -15,6 +16,7 @@ export type OutboxBuilder = (notifications: readonly Notification[]) => readonly
 
 export interface EvaluatorDeps {
   readonly cells: SloCells;
+  readonly corrections: CorrectionBook;
   readonly features: FeatureView;
   readonly burn: BurnEngine;
   readonly detection: DetectionEngine;
@@ -91,7 +93,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
   };
 
   function* tickInSteps(now: EpochMs, foreign: readonly AlertChange[] = []): Generator<void, Outcome> {
-    const burn = yield* deps.burn.evaluateInSteps(deps.cells, now);
+    const burn = yield* deps.burn.evaluateInSteps(deps.corrections.over(deps.cells, now), now);
     const detection = deps.detection.evaluate(deps.features, now);
     const alerts = [...burn.changes, ...detection.changes, ...foreign];
     const tracked = trackFiring(firing, alerts);

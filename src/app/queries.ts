@@ -6,6 +6,7 @@ import type { Incident } from '../model/incident.ts';
 import type { Health, Queries } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 import type { IncidentStore } from '../store/store.ts';
+import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
 import { readRunbook, runbookNames } from './runbooks.ts';
 import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
@@ -16,6 +17,7 @@ export interface QueriesDeps {
   readonly statuses: () => readonly GroupStatus[];
   readonly evaluator: Evaluator;
   readonly features: FeatureView;
+  readonly corrections: Corrections;
   readonly store: IncidentStore;
   readonly runbooksDir: string;
   readonly runbookUrl: (runbook: string) => string;
@@ -60,6 +62,8 @@ export function createQueries(deps: QueriesDeps): Queries {
       return toIncidentDetail(incident, deps.store.timeline(id), deps.store.sends(id), deps.runbookUrl);
     },
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
+    corrections: (filter) => deps.corrections.list(filter, deps.clock.now()),
+    correction: (id) => deps.corrections.detail(id, deps.clock.now()),
     health: deps.health,
     runbook: (name) => readRunbook(deps.runbooksDir, name),
     runbookNames: () => runbookNames(deps.runbooksDir),

@@ -7,9 +7,12 @@ import type { Receiver } from '../model/receiver.ts';
 import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
 import { decodeMetrics } from '../otlp/decode-metrics.ts';
 import { Staging } from '../otlp/staging.ts';
+import { createMemoryCorrections } from '../store/memory-corrections.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
+import { type Corrections, createCorrections } from './corrections.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { createForeignAlerts, type ForeignAlerts } from './foreign-alerts.ts';
+import { actOnCorrection, CORRECTION_ACTIONS, isCorrectionAction } from './replay-correction.ts';
 import type { ReplayLine } from './replay-input.ts';
 import { compareText, type ReplaySink } from './replay-output.ts';
 import { TICK_MS, tickAtOrAfter } from './ticker.ts';
@@ -53,12 +56,20 @@ export function createReplay(rules: Rules, sink: ReplaySink): Replay {
     runbook: () => null,
   });
   const foreign = createForeignAlerts(rules.correlation);
-  return new ReplayRun(engine, foreign, sink);
+  const ids = new Set(rules.slos.map(({ id }) => id));
+  const corrections = createCorrections({
+    store: createMemoryCorrections(),
+    book: engine.corrections,
+    cells: engine.aggregate,
+    slos: () => ids,
+  });
+  return new ReplayRun(engine, foreign, corrections, sink);
 }
 
 class ReplayRun implements Replay {
   readonly #engine: Engine;
   readonly #foreign: ForeignAlerts;
+  readonly #corrections: Corrections;
   readonly #sink: ReplaySink;
   readonly #staging = new Staging();
   #now: EpochMs | null = null;
@@ -67,9 +78,10 @@ class ReplayRun implements Replay {
   /** A line that jumped, held until the next one shows whether the jump is real. */
   #held: { readonly line: ReplayLine & { kind: 'metrics' }; readonly at: EpochMs } | null = null;
 
-  constructor(engine: Engine, foreign: ForeignAlerts, sink: ReplaySink) {
+  constructor(engine: Engine, foreign: ForeignAlerts, corrections: Corrections, sink: ReplaySink) {
     this.#engine = engine;
     this.#foreign = foreign;
+    this.#corrections = corrections;
     this.#sink = sink;
     engine.evaluator.restore(epochMs(0), new Set());
   }
@@ -173,6 +185,8 @@ class ReplayRun implements Replay {
   }
 
   #act(fields: Readonly<Record<string, unknown>>, now: EpochMs): string | null {
+    const name = fields['action'];
+    if (isCorrectionAction(name)) return actOnCorrection(this.#corrections, name, fields, now);
     const action = readAction(fields);
     if (typeof action === 'string') return action;
     const incident = fields['incident'];
@@ -205,6 +219,6 @@ function readAction(fields: Readonly<Record<string, unknown>>): IncidentAction |
     case 'note':
       return note === null ? '"note" needs "note"' : { kind, by, note };
     default:
-      return `unknown action ${JSON.stringify(fields['action'])}: one of acknowledge, unacknowledge, resolve, reopen, snooze, note`;
+      return `unknown action ${JSON.stringify(fields['action'])}: one of acknowledge, unacknowledge, resolve, reopen, snooze, note, ${CORRECTION_ACTIONS.join(', ')}`;
   }
 }

@@ -58,6 +58,7 @@ export const toGroupView = (status: GroupStatus): GroupViewOut => ({
   members: status.members,
   sli: status.sli,
   sliBracket: status.sliBracket,
+  leftOut: status.leftOut,
   budgetRemaining: status.budgetRemaining,
   budgetRemainingBracket: status.budgetRemainingBracket,
   budgetRemainingSoFar: status.budgetRemainingSoFar,

@@ -51,6 +51,12 @@ export function parseInstant(text: string): EpochMs | undefined {
   return epochMs(days * 86_400_000 + (hour * 60 + minute - offsetMinutes) * 60_000 + second * 1000 + millis);
 }
 
+/** Days from 1970-01-01 of a date such as `2026-01-31`; undefined when it is none. */
+export function parseCivilDate(text: string): number | undefined {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? parseInstant(`${text}T00:00:00Z`) : undefined;
+  return at === undefined ? undefined : at / 86_400_000;
+}
+
 const pad = (value: number, width: number): string => String(value).padStart(width, '0');
 
 /** RFC 3339 in UTC with milliseconds: `2026-01-01T00:00:00.000Z`. */
@@ -61,3 +67,6 @@ export function formatInstant(at: EpochMs): string {
   const clock = `${pad(Math.floor(rest / 3_600_000), 2)}:${pad(Math.floor(rest / 60_000) % 60, 2)}:${pad(Math.floor(rest / 1000) % 60, 2)}`;
   return `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}T${clock}.${pad(rest % 1000, 3)}Z`;
 }
+
+/** The date so many days from 1970-01-01: `2026-01-31`. */
+export const formatCivilDate = (days: number): string => formatInstant(epochMs(days * 86_400_000)).slice(0, 10);

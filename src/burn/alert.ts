@@ -1,5 +1,6 @@
+import type { ExclusionSource } from '../aggregate/exclusion.ts';
 import { formatDuration } from '../base/duration.ts';
-import { type EpochMs, epochMs, HOUR, ms, ratio } from '../base/units.ts';
+import { type EpochMs, epochMs, HOUR, type Ms, ms, ratio } from '../base/units.ts';
 import { type Alert, alertKey, type Evidence, type Exhaustion, type Place, type SliceFigures } from '../model/alert.ts';
 import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
@@ -73,16 +74,26 @@ export function toBurnAlert(input: BurnAlertInput): Alert {
 }
 
 /** What is said last of an alert: no tier holds it any more. */
-export function toResolvedAlert(alert: Alert, reason: 'recovered' | 'retired' | 'removed'): Alert {
+export function toResolvedAlert(
+  alert: Alert,
+  reason: 'recovered' | 'corrected' | 'retired' | 'removed',
+  corrections: readonly ExclusionSource[] = [],
+): Alert {
   const spent = alert.burn?.spentSince ?? null;
   const cost = spent === null ? '' : `; ${percentText(spent)} of the budget spent while it fired`;
   const why = {
     recovered: `The budget no longer burns too fast${cost}.`,
+    corrected: `Left out of the budget by ${correctionsText(corrections)}: nothing else burns too fast.`,
     retired: 'Nothing was heard of it for 24 h: its state is unknown.',
     removed: 'Its SLO is no longer in force.',
   };
   return { ...alert, tiersHolding: [], summary: why[reason] };
 }
+
+const correctionsText = (corrections: readonly ExclusionSource[]): string =>
+  corrections.length === 0
+    ? 'a correction'
+    : corrections.map(({ id, reason }) => `correction ${id} (${reason})`).join(', ');
 
 const PLACES: readonly (readonly [string, keyof Place])[] = [
   [ATTRIBUTE.cluster, 'cluster'],
@@ -175,9 +186,9 @@ function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, 
   const add = (name: string, value: number | null, text: (value: number) => string): void => {
     if (value !== null) evidence.push({ name, value, unit: '1', text: text(value) });
   };
-  const burns = (window: ReadWindow) => (burn: number) =>
-    `burns ${burnText(burn)} over ${formatDuration(ms(window.lengthMs))}`;
-  add('burn', burnOf(long, budget), burns(long));
+  const length = tier?.long ?? HOUR;
+  const burns = (over: Ms) => (burn: number) => `burns ${burnText(burn)} over ${formatDuration(over)}`;
+  add('burn', burnOf(long, budget), burns(length));
   add('error_ratio', errorRatio(long), () => `${countText(long, windows.group.slo)} were bad`);
   const { indicator } = windows.group.slo;
   if (long.between > 0 && indicator.kind === 'latency') {
@@ -187,9 +198,9 @@ function evidenceOf(input: BurnAlertInput, tier: Tier | null, long: ReadWindow, 
   }
   if (tier !== null) {
     const short = windows.read(tier.short);
-    add('burn_short', burnOf(short, budget), burns(short));
+    add('burn_short', burnOf(short, budget), burns(tier.short));
   }
-  const members = membersText(windows, long.lengthMs);
+  const members = membersText(windows, length);
   if (members !== null) evidence.push({ name: 'members', value: members, text: members });
   const { text: windowText } = windows.group.slo.window;
   add('budget_remaining', budgetRemaining(windows.slo, budget), (value) => {

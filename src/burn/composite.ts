@@ -69,9 +69,9 @@ export function weightedGroup(group: GroupView, from: EpochMs, to: EpochMs, read
   const measured = windows.reduce((sum, { share, window }) => sum + (window.total > 0 ? share : 0), 0);
   const lengthMs = to - from;
   const observed = firstDataAt === null ? 1 : Math.min(1, (to - firstDataAt) / lengthMs);
-  const scales = windows.map(({ share, window: { total, observedMs } }): Scale => {
+  const scales = windows.map(({ share, window: { total, observedMs, lengthMs: counted } }): Scale => {
     if (total <= 0) return { bad: 0, total: 0 };
-    const padded = (total * lengthMs) / observedMs;
+    const padded = (total * counted) / observedMs;
     return { bad: (share * PARTS) / padded, total: (share * PARTS * observed) / (total * measured) };
   });
   return {

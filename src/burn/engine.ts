@@ -1,10 +1,11 @@
-import type { GroupView, SloCells } from '../aggregate/view.ts';
+import type { ExclusionSource } from '../aggregate/exclusion.ts';
+import type { FeedView, GroupView, SloCells } from '../aggregate/view.ts';
 import { formatDuration } from '../base/duration.ts';
 import { drained } from '../base/steps.ts';
 import { DAY, type EpochMs, epochMs, HOUR, MINUTE, type Ms, ms } from '../base/units.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
 import { labelsKey } from '../model/labels.ts';
-import { budgetRatioOf } from '../slo/budget.ts';
+import { type BudgetRatio, budgetRatioOf } from '../slo/budget.ts';
 import type { Objective, Policy, Slo } from '../slo/slo.ts';
 import { type BurnAlertInput, burnAlertKey, leadingTier, toBurnAlert, toResolvedAlert } from './alert.ts';
 import { evaluateGroup, exhaustionOf, RETIRED_MS, toStatus } from './evaluate.ts';
@@ -59,7 +60,9 @@ type EndReason = Extract<AlertChange, { kind: 'resolved' }>['reason'];
 /** What is held of one group between ticks. `alert` is as last said. */
 interface Held {
   readonly alertKey: string;
-  readonly past: GroupPast;
+  past: GroupPast;
+  /** Of the corrections under which its past was read. */
+  exclusionKey: string;
   state: GroupAlertState;
   alert: Alert | null;
   /** When its burn set in; null while it does not fire. */
@@ -141,6 +144,11 @@ class GroupBook {
   #step(group: GroupView, cells: SloCells, now: EpochMs, tick: Draft): void {
     const held = this.#heldOf(group);
     held.seenAt = this.#tick;
+    const exclusionKey = group.corrected?.exclusion.key ?? '';
+    if (exclusionKey !== held.exclusionKey) {
+      held.past = new GroupPast();
+      held.exclusionKey = exclusionKey;
+    }
     const before = held.state;
     const budget = this.#budgetOf(group.slo.objective);
     const feed = cells.feed(group, now);
@@ -159,7 +167,10 @@ class GroupBook {
       const input = { key: held.alertKey, state: said, windows, budget, exhaustion, onset: held.onset };
       if (after.kind === 'firing') fire(held, before, input, now, tick);
       else {
-        close(held.alertKey, toBurnAlert(input), feed.reporting ? 'recovered' : 'retired', now, tick);
+        const reason = endReason(group, feed, before, budget, now);
+        const { to } = windows;
+        const sources = group.corrected?.exclusion.within(epochMs(to - lookBack(group.slo, before)), to) ?? [];
+        close(held.alertKey, toBurnAlert(input), reason, now, tick, sources);
         [held.alert, held.onset] = [null, null];
       }
     }
@@ -175,6 +186,7 @@ class GroupBook {
     const held: Held = {
       alertKey,
       past: new GroupPast(),
+      exclusionKey: '',
       state: stored?.state ?? INACTIVE,
       alert: stored?.alert ?? null,
       onset: stored?.alert.burn?.burningSince ?? null,
@@ -208,8 +220,29 @@ class GroupBook {
 /** How far back a burn may have set in: as far as the tier looks that noticed it. */
 const lookBack = (slo: Slo, state: GroupAlertState): Ms => leadingTier(slo, state)?.long ?? HOUR;
 
-function close(key: string, alert: Alert, reason: EndReason, now: EpochMs, tick: Draft): void {
-  tick.changes.push({ kind: 'resolved', at: now, alert: toResolvedAlert(alert, reason), reason });
+/** Why no tier holds any more: without corrections, would one? */
+function endReason(
+  group: GroupView,
+  feed: FeedView,
+  before: GroupAlertState,
+  budget: BudgetRatio,
+  now: EpochMs,
+): EndReason {
+  if (!feed.reporting) return 'retired';
+  if (group.corrected === undefined) return 'recovered';
+  const { state } = evaluateGroup(group.corrected.observed, feed, before, budget, new GroupPast(), now);
+  return state.kind === 'firing' ? 'corrected' : 'recovered';
+}
+
+function close(
+  key: string,
+  alert: Alert,
+  reason: EndReason,
+  now: EpochMs,
+  tick: Draft,
+  corrections: readonly ExclusionSource[] = [],
+): void {
+  tick.changes.push({ kind: 'resolved', at: now, alert: toResolvedAlert(alert, reason, corrections), reason });
   tick.removed.push(burnRecordKey(key));
 }
 

@@ -47,12 +47,18 @@ export function evaluateGroup(
     if (feed.reporting && feed.watermark !== null) {
       const held = before.kind === 'firing' ? before.holding : [];
       const holding = holdingTiers(policy, { budget, course }, held);
-      return nextState(before, policy, holding, feed.coverage, now);
+      const began = isLeftOut(group, to, now) ? holding.filter(({ name }) => held.includes(name)) : holding;
+      return nextState(before, policy, began, feed.coverage, now);
     }
     const isRetired = feed.newestPointAt !== null && now - feed.newestPointAt >= RETIRED_MS;
     return isRetired ? INACTIVE : before;
   };
   return { windows: course.windows, course, state: after(), budget };
+}
+
+/** Whether a correction covers what happens now, as far as it is known: then no tier begins to hold. */
+function isLeftOut({ corrected }: GroupView, to: EpochMs, now: EpochMs): boolean {
+  return corrected !== undefined && (corrected.exclusion.covers(to) || corrected.exclusion.covers(now));
 }
 
 /** Of the long window of the highest holding tier, else of an hour. */
@@ -82,9 +88,10 @@ export function toStatus(
   const soFar = isQuiet ? null : budgetRemainingSoFar(window, budget);
   const firing = state.kind === 'firing' ? state : null;
   const counted = observedOf(windows);
-  const sli = isQuiet || window.total === 0 ? null : sliOf(windows);
+  const hasNoSli = isQuiet || window.observedTotal === 0 || window.observedInconsistent;
+  const sli = hasNoSli ? null : sliOf(windows);
+  const best = window.observedBetween === 0 ? null : bestSliOf(window);
   const { between } = window;
-  const best = between === 0 ? null : (window.observedTotal - window.observedBad + between) / window.total;
   const leftAtBest = between === 0 ? null : budgetRemaining({ ...window, bad: window.bad - between }, budget);
   return {
     slo: group.slo,
@@ -99,6 +106,7 @@ export function toStatus(
     members: membersStatus(windows, budget),
     sli,
     sliBracket: bracketOf(sli, best),
+    leftOut: leftOutOf(windows),
     budgetRemaining: remaining === null ? null : ratio(remaining),
     budgetRemainingBracket: bracketOf(remaining, leftAtBest),
     budgetRemainingSoFar: calendar === null || soFar === null ? null : ratio(soFar),
@@ -122,18 +130,25 @@ function contradicts({ counted, slo: { from, end } }: GroupWindows): boolean {
   return isLeftOut && (counted.contradicts?.(from, end) ?? false);
 }
 
+/** As it was counted, whatever corrections leave out. */
+const seen = (group: GroupView): GroupView => group.corrected?.observed ?? group;
+
 /** Events, those of all members of a composite together, or slices. */
 function observedOf({ counted, slo }: GroupWindows): Events {
-  if (isComposite(counted)) return counted.range(slo.from, slo.end);
+  if (isComposite(counted)) return seen(counted).range(slo.from, slo.end);
   const unit = unitOf(counted.slo.budgeting);
   return { bad: slo.observedBad / unit, total: slo.observedTotal / unit };
 }
 
 function sliOf({ counted, slo }: GroupWindows): Ratio | null {
-  if (!isComposite(counted)) return ratio((slo.observedTotal - slo.observedBad) / slo.total);
-  const sli = compositeSli(counted, slo.from, slo.end);
+  if (!isComposite(counted)) return ratio((slo.observedTotal - slo.observedBad) / slo.observedTotal);
+  const sli = compositeSli(seen(counted), slo.from, slo.end);
   return sli === null ? null : ratio(sli);
 }
+
+/** With what lies between the bounds around the threshold counted as good. */
+const bestSliOf = ({ observedTotal, observedBad, observedBetween }: SloWindowRead): number =>
+  (observedTotal - observedBad + observedBetween) / observedTotal;
 
 function membersStatus({ counted, slo: { from, end } }: GroupWindows, budget: BudgetRatio): MemberStatus[] | null {
   const members = membersOf(counted.slo.indicator);
@@ -160,6 +175,18 @@ function slicesOf({ edge, end, observedTotal }: SloWindowRead, budgeting: Budget
   const width = sliceWidthOf(budgeting);
   if (width === null) return null;
   return { observed: observedTotal / unitOf(budgeting), expected: Math.floor(end / width) - Math.floor(edge / width) };
+}
+
+/** What corrections take out of the SLO window; null where none meets it. */
+function leftOutOf({ counted, slo: window }: GroupWindows): GroupStatus['leftOut'] {
+  if (counted.corrected === undefined) return null;
+  const sources = counted.corrected.exclusion.within(window.from, window.end);
+  if (sources.length === 0) return null;
+  const unit = unitOf(counted.slo.budgeting);
+  const seen = counted.corrected.observed.range(window.from, window.end);
+  const kept = counted.range(window.from, window.end);
+  const bad = (seen.bad - kept.bad) / unit;
+  return { good: (seen.total - kept.total) / unit - bad, bad, corrections: sources.map(({ id }) => id) };
 }
 
 /**

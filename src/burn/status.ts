@@ -37,8 +37,8 @@ export interface GroupStatus {
   readonly state: GroupState;
   readonly coverage: number;
   /**
-   * Events observed in the SLO window (of a composite those of all members together), all points received; or slices,
-   * those that the watermark has passed.
+   * Events observed in the SLO window (of a composite those of all members together), all points received, whatever
+   * corrections take out of the budget; or slices, those that the watermark has passed.
    */
   readonly good: number;
   readonly bad: number;
@@ -51,6 +51,8 @@ export interface GroupStatus {
   readonly sli: Ratio | null;
   /** Null where the threshold is a bound, so that the SLI is exact. `low` is `sli`. */
   readonly sliBracket: Bracket | null;
+  /** What corrections take out of the budget; null where none meets the SLO window. */
+  readonly leftOut: { readonly good: number; readonly bad: number; readonly corrections: readonly number[] } | null;
   /** Of a calendar window: of what the whole period is expected to allow. */
   readonly budgetRemaining: Ratio | null;
   /** Null with `sliBracket`; `low` is `budgetRemaining`. */

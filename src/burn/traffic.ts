@@ -15,6 +15,8 @@ export type ExpectedTraffic = (ms: number) => number;
 export class TrafficBook {
   /** Events of hour h (from the epoch) at h % HOURS_KEPT. */
   readonly #totals = new Float64Array(HOURS_KEPT);
+  /** Milliseconds of the hour that corrections do not leave out. */
+  readonly #counted = new Float64Array(HOURS_KEPT);
   #from = 0;
   #to = 0;
   #sum = 0;
@@ -62,20 +64,22 @@ export class TrafficBook {
   }
 
   #read(group: GroupView, hour: number): void {
-    const { total } = group.range(epochMs(hour * HOUR_MS), epochMs((hour + 1) * HOUR_MS));
+    const [from, to] = [epochMs(hour * HOUR_MS), epochMs((hour + 1) * HOUR_MS)];
+    const { total } = group.range(from, to);
     this.#totals[hour % HOURS_KEPT] = total;
+    this.#counted[hour % HOURS_KEPT] = HOUR_MS - (group.corrected?.exclusion.lengthWithin(from, to) ?? 0);
     this.#sum += total;
   }
 
-  /** Events per millisecond in this hour of the day; null where no such hour is known. */
+  /** Events per millisecond in this hour of the day; null where no such hour is known, or none of it counts. */
   #rateOf(slot: number): number | null {
     let events = 0;
-    let days = 0;
+    let counted = 0;
     const first = this.#from + ((((slot - this.#from) % HOURS) + HOURS) % HOURS);
     for (let hour = first; hour < this.#to; hour += HOURS) {
       events += this.#totals[hour % HOURS_KEPT] as number;
-      days += 1;
+      counted += this.#counted[hour % HOURS_KEPT] as number;
     }
-    return days === 0 ? null : Math.max(0, events) / (days * HOUR_MS);
+    return counted === 0 ? null : Math.max(0, events) / counted;
   }
 }

@@ -22,6 +22,9 @@ export interface SloWindowRead extends ReadWindow {
   readonly edge: EpochMs;
   readonly observedBad: number;
   readonly observedTotal: number;
+  /** Of the bad ones, those between the bounds around a latency threshold. */
+  readonly observedBetween: number;
+  readonly observedInconsistent: boolean;
 }
 
 /** What lies ahead of a calendar budget. */
@@ -54,14 +57,28 @@ function toWindow(group: GroupView, sums: WindowSums, from: EpochMs, to: EpochMs
   const first = group.firstDataAt;
   const isPadded = first !== null && first > from;
   const observedMs = isPadded ? Math.min(lengthMs, Math.max(STEP_MS, to - first)) : lengthMs;
-  return { bad, total, lengthMs, observedMs, inconsistent, between: Math.max(0, Math.min(between, bad)) };
+  const kept = { bad, total, inconsistent, between: Math.max(0, Math.min(between, bad)) };
+  if (group.corrected === undefined) return { ...kept, lengthMs, observedMs };
+  // What is left out is no time either: a missing lead has the rate of the time that counts.
+  const counted = Math.max(STEP_MS, observedMs - group.corrected.exclusion.lengthWithin(to - observedMs, to));
+  return { ...kept, lengthMs: lengthMs - observedMs + counted, observedMs: counted };
 }
 
 function readSlo(group: GroupView, from: EpochMs, end: EpochMs): SloWindowRead {
   const sums = group.range(from, end);
-  const observedTotal = Math.max(0, sums.total);
-  const observedBad = Math.max(0, Math.min(sums.bad, observedTotal));
-  return { ...toWindow(group, sums, from, end), from, end, edge: sums.from, observedTotal, observedBad };
+  const seen = group.corrected === undefined ? sums : group.corrected.observed.range(from, end);
+  const observedTotal = Math.max(0, seen.total);
+  const observedBad = Math.max(0, Math.min(seen.bad, observedTotal));
+  return {
+    ...toWindow(group, sums, from, end),
+    from,
+    end,
+    edge: sums.from,
+    observedTotal,
+    observedBad,
+    observedBetween: Math.max(0, Math.min(seen.between ?? 0, observedBad)),
+    observedInconsistent: seen.inconsistent,
+  };
 }
 
 /**

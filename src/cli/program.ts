@@ -148,7 +148,8 @@ Example:
   slowburn replay --summary --policy countdown --policy mine metrics.jsonl   two of your choice
   slowburn replay --summary --prometheus http://127.0.0.1:9090 --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z
 A line is an OTLP metrics request as JSON (the Collector's file exporter writes these), {"at", "alerts"}, {"at", "action"} or
-{"at"}. Output: JSON Lines of alerts, incidents, notifications, and at the end each SLO; the same for the same input.
+{"at"}; an action is what a person did to an incident, or "correction" with the fields of POST /api/v1/corrections.
+Output: JSON Lines of alerts, incidents, notifications, and at the end each SLO; the same for the same input.
 --summary says for each SLO and policy what would have fired, how many minutes after the burn set in, and what of the
 budget was spent then and at the end. Nothing is sent either way.
 Exit codes: 0 fine, 1 lines were skipped, 2 usage, 3 could not read.`,

@@ -103,8 +103,11 @@ export type AlertChange =
       readonly kind: 'resolved';
       readonly at: EpochMs;
       readonly alert: Alert;
-      /** `retired`: unheard for so long that its state is unknown. */
-      readonly reason: 'recovered' | 'retired' | 'removed';
+      /**
+       * `retired`: unheard for so long that its state is unknown. `corrected`: it would go on if a correction did not
+       * leave out what it rests on.
+       */
+      readonly reason: 'recovered' | 'corrected' | 'retired' | 'removed';
     };
 
 /** The identity of an alert: its name and the labels that tell it from its siblings. */

@@ -3,6 +3,7 @@
  * in seconds, ratios 0..1, objectives and windows as the text of the file (design section 6).
  */
 import type { Owner, Severity } from './alert.ts';
+import type { CorrectionKind, Weekday } from './correction.ts';
 import type { IncidentChangeKind, IncidentState, NotificationReason } from './incident.ts';
 
 import type { StageFidelities } from './stages.ts';
@@ -46,6 +47,13 @@ export interface SloMemberView {
 
 export type BudgetingMethod = 'Occurrences' | 'Timeslices' | 'RatioTimeslices';
 
+export interface LeftOutView {
+  readonly good: number;
+  readonly bad: number;
+  /** Ids. */
+  readonly corrections: readonly number[];
+}
+
 export interface GroupViewOut {
   readonly labels: LabelObject;
   readonly state: GroupState;
@@ -58,6 +66,8 @@ export interface GroupViewOut {
   readonly sli: number | null;
   /** Null unless a latency threshold lay between two bounds of a histogram. */
   readonly sliBracket: BracketView | null;
+  /** What corrections take out of the budget; null where none meets the SLO window. */
+  readonly leftOut: LeftOutView | null;
   readonly budgetRemaining: number | null;
   readonly budgetRemainingBracket: BracketView | null;
   readonly budgetRemainingSoFar: number | null;
@@ -192,6 +202,76 @@ export interface BalancerView {
   readonly thresholdsBetweenBounds: readonly BoundsAroundView[];
 }
 
+export interface RecurrenceView {
+  readonly weekdays: readonly Weekday[];
+  /** `02:00`, by the clocks of the zone. */
+  readonly start: string;
+  readonly durationSeconds: number;
+  readonly zone: string;
+  /** `2026-03-01`. */
+  readonly firstDate: string;
+  readonly lastDate: string | null;
+}
+
+export interface CorrectionMarkView {
+  readonly at: string;
+  readonly by: string;
+  readonly reason: string;
+}
+
+export interface TimeRangeView {
+  readonly from: string;
+  readonly to: string;
+}
+
+export const CORRECTION_STATES = ['scheduled', 'active', 'over', 'undone'] as const;
+export type CorrectionState = (typeof CORRECTION_STATES)[number];
+
+export interface CorrectionView {
+  readonly id: number;
+  readonly state: CorrectionState;
+  readonly kind: CorrectionKind;
+  readonly reason: string;
+  readonly by: string;
+  readonly createdAt: string;
+  readonly slos: readonly string[];
+  readonly matchers: readonly string[];
+  /** Null where it recurs. */
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly recurring: RecurrenceView | null;
+  /** The time that runs, or the next one; null when it is over or undone. */
+  readonly next: TimeRangeView | null;
+  readonly ended: CorrectionMarkView | null;
+  readonly undone: CorrectionMarkView | null;
+}
+
+export interface CorrectionEffectView {
+  readonly slo: string;
+  readonly labels: LabelObject;
+  /** Events of its time within the SLO window. */
+  readonly good: number;
+  readonly bad: number;
+  /** What would be left without it, and what is left with it; others count in both. */
+  readonly budgetBefore: number | null;
+  readonly budgetAfter: number | null;
+}
+
+export interface AuditEntryView {
+  readonly seq: number;
+  readonly at: string;
+  readonly by: string;
+  readonly action: string;
+  readonly note: string;
+}
+
+export interface CorrectionDetailView extends CorrectionView {
+  /** How many groups it applies to; `effects` has the first of them. */
+  readonly groups: number;
+  readonly effects: readonly CorrectionEffectView[];
+  readonly audit: readonly AuditEntryView[];
+}
+
 export interface Page<T> {
   readonly items: readonly T[];
   /** Pass as `cursor` for the next page; null on the last. */
@@ -215,6 +295,13 @@ export interface Queries {
   }): Page<IncidentView>;
   incident(id: number): IncidentDetailView | null;
   fleet(): readonly BalancerView[];
+  /** Newest first. */
+  corrections(filter: {
+    readonly state: CorrectionState | null;
+    readonly cursor: string | null;
+    readonly limit: number;
+  }): Page<CorrectionView>;
+  correction(id: number): CorrectionDetailView | null;
   health(): Health;
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
   runbook(name: string): string | null;
@@ -229,6 +316,25 @@ export type CommandOutcome =
   /** The action does not fit the incident's state; `message` says why and what to do instead. */
   | { readonly kind: 'conflict'; readonly message: string };
 
+/** A correction as a person asks for it: times as texts; `from` and `to`, or `recurring`. */
+export interface CorrectionRequest {
+  readonly kind: CorrectionKind;
+  readonly reason: string;
+  readonly by: string;
+  readonly slos: readonly string[];
+  readonly matchers: readonly string[];
+  readonly from: string | null;
+  readonly to: string | null;
+  readonly recurring: RecurrenceView | null;
+}
+
+export type CorrectionOutcome =
+  | { readonly kind: 'done'; readonly correction: CorrectionDetailView }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'conflict'; readonly message: string }
+  /** A field does not fit; `message` goes on behind its name. */
+  | { readonly kind: 'bad_field'; readonly field: string; readonly message: string };
+
 /** The write side that api and ui use. */
 export interface Commands {
   act(
@@ -240,4 +346,10 @@ export interface Commands {
       readonly until: string | null;
     },
   ): CommandOutcome;
+  correct(request: CorrectionRequest): CorrectionOutcome;
+  /** `end` = nothing from now on is left out; `undo` = nothing ever was. */
+  changeCorrection(
+    id: number,
+    change: { readonly kind: 'end' | 'undo'; readonly by: string; readonly reason: string },
+  ): CorrectionOutcome;
 }

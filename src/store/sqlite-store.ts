@@ -2,23 +2,31 @@ import Database from 'better-sqlite3';
 import { AppError } from '../base/app-error.ts';
 import type { EpochMs } from '../base/units.ts';
 import { decodeChange, decodeIncident, encodeChange, encodeIncident } from './codec.ts';
+import type { CorrectionStore } from './correction-store.ts';
+import { guarded } from './guarded.ts';
+import { CORRECTIONS } from './migrations/corrections.ts';
 import { INIT } from './migrations/init.ts';
+import { createSqliteCorrections } from './sqlite-corrections.ts';
 import { type Commit, type IncidentStore, type OutboxEntry, REOPENABLE_MS } from './store.ts';
-import { unwritable } from './unwritable.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
-const MIGRATIONS: readonly string[] = [INIT];
+const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS];
 
 const BUSY_MS = 5000;
 /** A probe writes and syncs a page, so its answer is kept for so long. */
 const PROBE_EVERY_MS = 1000;
+
+/** Incidents and what stands beside them in the same file. */
+export interface SqliteStore extends IncidentStore {
+  readonly corrections: CorrectionStore;
+}
 
 /**
  * The store of production: one SQLite file, WAL, synchronous FULL, one transaction per commit.
  * Throws STORE_SCHEMA_TOO_NEW for a file of a newer version, STORE_DAMAGED for one that is no sound database,
  * STORE_UNWRITABLE (retryable) when the disk refuses.
  */
-export function openSqliteStore(file: string): IncidentStore {
+export function openSqliteStore(file: string): SqliteStore {
   const db = openDatabase(file);
   const write = prepareWrites(db);
   const read = prepareReads(db);
@@ -58,6 +66,7 @@ export function openSqliteStore(file: string): IncidentStore {
         write.attempt.run(result.state, result.nextAttemptAt, deliveredAt, result.error, eventId);
       }),
     writable: createProbe(db),
+    corrections: createSqliteCorrections(db),
     close: () => {
       db.close();
     },
@@ -159,19 +168,4 @@ function prepareReads(db: Database.Database) {
       `SELECT min(next_attempt_at) FROM outbox o WHERE state = 'pending' AND NOT EXISTS (${EARLIER_PENDING})`,
     ),
   };
-}
-
-/** Turns what SQLite says of the disk into STORE_UNWRITABLE or STORE_DAMAGED; anything else is passed on. */
-function guarded<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    const code = (error as { code?: string }).code ?? '';
-    if (/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|BUSY)/.test(code)) throw unwritable('incident store', code, error);
-    if (!/^SQLITE_(CORRUPT|NOTADB)/.test(code)) throw error;
-    throw new AppError('STORE_DAMAGED', `the incident store is damaged (${code})`, {
-      hint: 'put back a copy of incidents.sqlite, or move it and its -wal and -shm files away to start without history',
-      cause: error,
-    });
-  }
 }

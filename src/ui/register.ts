@@ -50,7 +50,8 @@ export function registerPages(
     const one = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
     const { slo, cluster, zone } = request.query;
     const filter = { slo: one(slo), cluster: one(cluster), zone: one(zone) };
-    return send(reply, 'SLOs', '/slos', slosPage(queries.slos(), filter), REFRESH_SECONDS);
+    const corrections = queries.corrections({ state: null, cursor: null, limit: 1000 }).items;
+    return send(reply, 'SLOs', '/slos', slosPage(queries.slos(), filter, corrections), REFRESH_SECONDS);
   });
   server.get('/fleet', (_, reply) =>
     send(reply, 'Fleet', '/fleet', fleetPage(queries.fleet(), queries.now()), REFRESH_SECONDS),

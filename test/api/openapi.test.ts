@@ -46,6 +46,8 @@ const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'snooze', 
 const ROUTES = [
   'GET /api/openapi.json',
   'GET /api/v1/alerts',
+  'GET /api/v1/corrections',
+  'GET /api/v1/corrections/{id}',
   'GET /api/v1/fleet',
   'GET /api/v1/incidents',
   'GET /api/v1/incidents/{id}',
@@ -56,6 +58,9 @@ const ROUTES = [
   'GET /metrics/runtime',
   'GET /readyz',
   'GET /runbooks/{name}',
+  'POST /api/v1/corrections',
+  'POST /api/v1/corrections/{id}/end',
+  'POST /api/v1/corrections/{id}/undo',
   ...ACTIONS.map((action) => `POST /api/v1/incidents/{id}/${action}`),
 ];
 

@@ -4,6 +4,7 @@ import { createPrng } from '../../src/base/prng.ts';
 import { epochMs } from '../../src/base/units.ts';
 import { createBurnEngine } from '../../src/burn/engine.ts';
 import { labelsOf } from '../../src/model/labels.ts';
+import { bookOf, correctionOf, recurrenceOf } from '../support/corrections.ts';
 import { sloOf } from '../support/raw-cells.ts';
 import { COURSES, type Course } from './evaluate-courses.ts';
 import { medianOf, print } from './rounds.ts';
@@ -72,13 +73,17 @@ function benchOne(days: number, course: Course): void {
   for (const group of groups) aggregate.addFeeder(group, balancer);
 
   const engine = createBurnEngine();
+  const { work } = course;
+  const matchers = [work === 'everywhere' ? 'service=checkout' : 'service=none'];
+  const time = { kind: 'recurring', recurrence: recurrenceOf() } as const;
+  const book = bookOf(...(work === undefined ? [] : [correctionOf(1, 0, 0, { slos: [], matchers, time })]));
   const times: number[] = [];
   for (let tick = 0; tick < TICKS; tick += 1) {
     const now = epochMs(END + tick * STEP_MS);
     if (tick > 0) countEvents(groups, now - STEP_MS, now, course);
     aggregate.heard('edge-1', new Map(), now, now);
     const started = performance.now();
-    engine.evaluate(aggregate, now);
+    engine.evaluate(book.over(aggregate, now), now);
     times.push(performance.now() - started);
   }
   const bytesPerGroup = (bytesInUse() - before) / copies.length;

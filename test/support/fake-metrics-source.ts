@@ -44,6 +44,7 @@ export function fakeStatus(over: Partial<GroupStatus> = {}): GroupStatus {
     total: 1000,
     slices: { observed: 900, expected: 1000 },
     members: null,
+    leftOut: null,
     sli: ratio(0.99),
     sliBracket: null,
     budgetRemaining: ratio(-9),

@@ -4,6 +4,9 @@ import type {
   BalancerView,
   CommandOutcome,
   Commands,
+  CorrectionDetailView,
+  CorrectionRequest,
+  CorrectionView,
   ExhaustionView,
   GroupViewOut,
   Health,
@@ -68,6 +71,7 @@ const BURNING: GroupViewOut = {
   members: null,
   sli: 0.9992166388,
   sliBracket: null,
+  leftOut: { good: 1200, bad: 88, corrections: [3, 1] },
   budgetRemaining: 0.2166,
   budgetRemainingBracket: null,
   budgetRemainingSoFar: null,
@@ -83,6 +87,7 @@ const CALM: GroupViewOut = {
   ...BURNING,
   labels: labelObject([['lb.upstream.cluster', 'search & <b>find</b>']]),
   bad: 0,
+  leftOut: null,
   sli: 1,
   budgetRemaining: 1,
   burn: burn([0, 0, 0, 0, 0, 0, 0]),
@@ -108,7 +113,13 @@ const SILENT: GroupViewOut = {
   burn: burn([]),
 };
 
-const OVERSPENT: GroupViewOut = { ...BURNING, labels: labelObject([]), budgetRemaining: -1.5, exhaustion: GONE };
+const OVERSPENT: GroupViewOut = {
+  ...BURNING,
+  leftOut: null,
+  labels: labelObject([]),
+  budgetRemaining: -1.5,
+  exhaustion: GONE,
+};
 
 export const FAKE_SLOS: readonly SloView[] = [
   {
@@ -322,6 +333,78 @@ export const FAKE_FLEET: readonly BalancerView[] = [
   },
 ];
 
+const WORK: CorrectionDetailView = {
+  id: 3,
+  state: 'active',
+  kind: 'maintenance',
+  reason: 'database <upgrade>',
+  by: 'ana',
+  createdAt: '2026-03-01T02:00:00.000Z',
+  slos: ['checkout-availability'],
+  matchers: ['lb.upstream.cluster=checkout'],
+  from: '2026-03-01T03:00:00.000Z',
+  to: '2026-03-01T04:00:00.000Z',
+  recurring: null,
+  next: { from: '2026-03-01T03:00:00.000Z', to: '2026-03-01T04:00:00.000Z' },
+  ended: null,
+  undone: null,
+  groups: 1,
+  effects: [
+    {
+      slo: 'checkout-availability',
+      labels: labelObject([
+        ['__proto__', 'x'],
+        ['lb.upstream.cluster', 'checkout'],
+      ]),
+      good: 1200,
+      bad: 80,
+      budgetBefore: -0.5,
+      budgetAfter: 0.2166,
+    },
+  ],
+  audit: [
+    { seq: 4, at: '2026-03-01T02:00:00.000Z', by: 'ana', action: 'correction.create', note: 'database <upgrade>' },
+  ],
+};
+
+/** Newest first: planned work that runs, one that was undone, one that comes every week. */
+export const FAKE_CORRECTIONS: readonly CorrectionDetailView[] = [
+  WORK,
+  {
+    ...WORK,
+    id: 2,
+    state: 'undone',
+    next: null,
+    undone: { at: '2026-02-20T00:00:00.000Z', by: 'bob', reason: 'wrong cluster' },
+    groups: 0,
+    effects: [],
+  },
+  {
+    ...WORK,
+    id: 1,
+    state: 'scheduled',
+    kind: 'bad_data',
+    slos: [],
+    from: null,
+    to: null,
+    recurring: {
+      weekdays: ['tue', 'thu'],
+      start: '02:00',
+      durationSeconds: 5400,
+      zone: 'Europe/Berlin',
+      firstDate: '2026-01-01',
+      lastDate: null,
+    },
+    next: { from: '2026-03-03T01:00:00.000Z', to: '2026-03-03T02:30:00.000Z' },
+    ended: { at: '2026-03-05T00:00:00.000Z', by: 'ana', reason: 'moved' },
+  },
+];
+
+export function correctionSummary(correction: CorrectionDetailView): CorrectionView {
+  const { groups: _groups, effects: _effects, audit: _audit, ...summary } = correction;
+  return summary;
+}
+
 export const FAKE_RUNBOOKS: Readonly<Record<string, string>> = {
   ErrorBudgetBurn: '# ErrorBudgetBurn\n\n## Meaning\n\nThe budget <script>alert(1)</script> is burning.\n',
   HostEjections:
@@ -351,6 +434,14 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
     },
     incident: (id) => FAKE_INCIDENTS.find((incident) => incident.id === id) ?? null,
     fleet: () => FAKE_FLEET,
+    corrections({ state, cursor, limit }) {
+      const found = FAKE_CORRECTIONS.filter(
+        (one) => (state === null || one.state === state) && (cursor === null || one.id < Number(cursor)),
+      );
+      const items = found.slice(0, limit).map(correctionSummary);
+      return { items, next: found.length > limit ? String(items.at(-1)?.id) : null };
+    },
+    correction: (id) => FAKE_CORRECTIONS.find((one) => one.id === id) ?? null,
     health: () => health,
     runbook: (name) => FAKE_RUNBOOKS[name] ?? null,
     runbookNames: () => Object.keys(FAKE_RUNBOOKS),
@@ -361,12 +452,16 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
 
 export type FakeAction = Parameters<Commands['act']>[1] & { readonly incident: number };
 
+export type FakeCorrectionChange = Parameters<Commands['changeCorrection']>[1] & { readonly id: number };
+
 /** The fake write side: keeps what it was told, answers `done`, or `conflict` for what is resolved, or `outcome`. */
 export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutcome): {
   readonly commands: Commands;
   readonly acted: FakeAction[];
+  readonly corrected: (CorrectionRequest | FakeCorrectionChange)[];
 } {
   const acted: FakeAction[] = [];
+  const corrected: (CorrectionRequest | FakeCorrectionChange)[] = [];
   const commands: Commands = {
     act(id, action) {
       const told = { ...action, incident: id };
@@ -379,6 +474,18 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
       }
       return { kind: 'done', incident };
     },
+    correct(request) {
+      corrected.push(request);
+      if (request.reason === 'bad') return { kind: 'bad_field', field: 'to', message: 'must lie after "from"' };
+      return { kind: 'done', correction: WORK };
+    },
+    changeCorrection(id, change) {
+      corrected.push({ id, ...change });
+      const correction = FAKE_CORRECTIONS.find((one) => one.id === id);
+      if (correction === undefined) return { kind: 'not_found' };
+      if (correction.state === 'undone') return { kind: 'conflict', message: `correction ${id} was undone by bob` };
+      return { kind: 'done', correction };
+    },
   };
-  return { commands, acted };
+  return { commands, acted, corrected };
 }

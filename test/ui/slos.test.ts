@@ -48,6 +48,18 @@ describe('the page of the budgets, narrowed', () => {
     assert.match(body, /Only slo .*, cluster .*Show all\./);
   });
 
+  test('says what corrections leave out, and which of them are in force', async (t) => {
+    const { body } = await shown(t, '');
+    const [notice, ...others] = body.match(/<p class="corrections">.*<\/p>/g) ?? [];
+    assert.deepEqual(others, []);
+    assert.match(notice ?? '', /Left out of the budget: 88 bad of 1288 events, by /);
+    assert.match(
+      notice ?? '',
+      /correction 3<\/a> \(maintenance by ana: database &lt;upgrade&gt;, <strong>in force<\/strong> until .*04:00:00 UTC/,
+    );
+    assert.match(notice ?? '', /; <a href="\/api\/v1\/corrections\/1">correction 1<\/a> \(bad data by ana: /);
+  });
+
   test('leaves out SLOs that have nothing there', async (t) => {
     const { slos, body } = await shown(t, '?cluster=nowhere');
     const anywhere = groups.filter(({ labels }) => labels['lb.upstream.cluster'] === undefined).map(({ slo }) => slo);

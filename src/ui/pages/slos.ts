@@ -1,9 +1,10 @@
 import { ATTRIBUTE } from '../../model/conventions.ts';
-import type { BracketView, GroupViewOut, SloView } from '../../model/views.ts';
+import type { BracketView, CorrectionView, GroupViewOut, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
 import { durationWords, exhaustionWords, labelWords, percentWords, stateWords } from '../phrases.ts';
 
+const NAMED_MAX = 5;
 const BURN_WINDOWS = ['5m', '1h', '6h', '3d'] as const;
 
 /** What the page is narrowed to; links of messages lead to such a view. A group without a cluster or zone fits any. */
@@ -14,13 +15,17 @@ export interface SloFilter {
 }
 
 /** Every budget: what is left, how it burns, and whether it is measured at all. */
-export function slosPage(slos: readonly SloView[], filter: SloFilter): Html {
+export function slosPage(
+  slos: readonly SloView[],
+  filter: SloFilter,
+  corrections: readonly CorrectionView[] = [],
+): Html {
   if (slos.length === 0) return html`<p>No SLO is in force. Put OpenSLO files into the rules folder under slos/.</p>`;
   const asked = Object.entries(filter).filter((entry): entry is [string, string] => entry[1] !== null);
-  if (asked.length === 0) return sections(slos);
+  if (asked.length === 0) return sections(slos, corrections);
   const found = narrowed(slos, filter);
   const words = asked.map(([name, value]) => `${name} ${value}`).join(', ');
-  return html`<p>${found.length === 0 ? 'No budget fits' : 'Only'} ${words}. <a href="/slos">Show all.</a></p>${sections(found)}`;
+  return html`<p>${found.length === 0 ? 'No budget fits' : 'Only'} ${words}. <a href="/slos">Show all.</a></p>${sections(found, corrections)}`;
 }
 
 function narrowed(slos: readonly SloView[], { slo, cluster, zone }: SloFilter): readonly SloView[] {
@@ -34,17 +39,37 @@ function narrowed(slos: readonly SloView[], { slo, cluster, zone }: SloFilter): 
     .filter((one) => one.groups.length > 0 || slo !== null);
 }
 
-function sections(slos: readonly SloView[]): Html {
+function sections(slos: readonly SloView[], corrections: readonly CorrectionView[]): Html {
   return html`${slos.map(
     (slo) => html`<section aria-labelledby="slo-${slo.id}"><h2 id="slo-${slo.id}">${slo.displayName}</h2>
 <p class="quiet">${slo.id}: ${percentWords(Number(slo.objective))} of ${slo.window}${sliceWords(slo)}${resetWords(slo)}, service ${slo.service}</p>
-${
+${leftOutWords(slo, corrections)}${
   slo.groups.length === 0
     ? html`<p class="state no_data">No data: no balancer has pushed what this SLO counts.</p>`
     : html`<div class="scroll"><table><thead><tr><th scope="col">Group</th><th scope="col">State</th><th scope="col">Alert</th><th scope="col" class="number">Good</th><th scope="col" class="number">Budget left</th><th scope="col">Budget</th>${BURN_WINDOWS.map((window) => html`<th scope="col" class="number">Burn ${window}</th>`)}<th scope="col" class="number">Events</th></tr></thead>
 <tbody>${slo.groups.map(groupRow)}</tbody></table></div>`
 }</section>`,
   )}`;
+}
+
+/** What corrections take out of this SLO's budgets, and which: those that run now first. */
+function leftOutWords({ groups }: SloView, corrections: readonly CorrectionView[]): Html | string {
+  const leftOut = groups.flatMap((group) => group.leftOut ?? []);
+  const ids = new Set(leftOut.flatMap((one) => one.corrections));
+  const own = corrections.filter(({ id }) => ids.has(id));
+  if (own.length === 0) return '';
+  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+  const bad = sum(leftOut.map((one) => one.bad));
+  const total = bad + sum(leftOut.map((one) => one.good));
+  const shown = [...own]
+    .sort((a, b) => Number(b.state === 'active') - Number(a.state === 'active'))
+    .slice(0, NAMED_MAX);
+  const names = shown.map(
+    ({ id, kind, reason, by, state, next }, index) =>
+      html`${index === 0 ? '' : '; '}<a href="/api/v1/corrections/${id}">correction ${id}</a> (${kind.replaceAll('_', ' ')} by ${by}: ${reason}${state === 'active' && next !== null ? html`, <strong>in force</strong> until ${time(next.to)}` : ''})`,
+  );
+  const more = own.length > NAMED_MAX ? ` and ${own.length - NAMED_MAX} more` : '';
+  return html`<p class="corrections">Left out of the budget: ${bad} bad of ${total} events, by ${names}${more}.</p>`;
 }
 
 function groupRow(group: GroupViewOut): Html {
