@@ -190,52 +190,6 @@ describe('late data judge their own slice again', () => {
 });
 
 describe('vectors', () => {
-  test('F15: of a month only 10,080 minutes are heard, 80 of them bad: 99.206 %, and the coverage says so', () => {
-    const sliced = new Sliced(slicedSlo(timeslices(MINUTE), { target: '0.99' }));
-    const start = T0 - 30 * DAY;
-    for (let index = 0; index < 10_080; index += 1) {
-      // Spread over the month: every fourth minute, and the first and last of it.
-      const end = start + (index === 10_079 ? 30 * DAY : (index * 4 + 1) * MINUTE);
-      sliced.add(end - STEP, end, index % 126 === 0 ? 1 : 0, 1);
-    }
-    sliced.hear(T0);
-    const status = sliced.status(T0);
-    assert.deepEqual([status.bad, status.total, status.good], [80, 10_080, 10_000]);
-    assert.deepEqual(status.slices, { observed: 10_080, expected: 43_200 });
-    assert.ok(Math.abs((status.sli ?? 0) - 0.99206) < 1e-5, `${status.sli}`);
-    assert.ok(Math.abs((status.budgetRemaining ?? 0) - (1 - 80 / 100.8)) < 1e-12, `${status.budgetRemaining}`);
-  });
-
-  test('F16: 60 minutes, 50 good, 10 without events: none is bad', () => {
-    const sliced = new Sliced(slicedSlo(timeslices(MINUTE)));
-    for (let index = 0; index < 60; index += 1) {
-      const end = T0 + (index + 1) * MINUTE;
-      if (index % 6 !== 5) sliced.add(end - MINUTE, end, 0, 10);
-      sliced.hear(end);
-    }
-    const status = sliced.status(T0 + HOUR);
-    assert.deepEqual([status.bad, status.good, status.total], [0, 60, 60]);
-    assert.equal(status.budgetRemaining, 1);
-  });
-
-  for (const [name, budgeting] of [
-    ['Timeslices', timeslices(MINUTE)],
-    ['RatioTimeslices', ratioTimeslices(MINUTE)],
-  ] as const) {
-    test(`F17, ${name}: an hour with a single event, a bad one, burns 1.67 by slices, not 100`, () => {
-      const sliced = new Sliced(slicedSlo(budgeting, { target: '0.99' }));
-      for (let end = T0 - 2 * HOUR; end <= T0; end += MINUTE) {
-        if (end === T0 - 30 * MINUTE) sliced.add(end - STEP, end, 1, 1);
-        // Counters that stand still are data without events.
-        else sliced.add(end - MINUTE, end, 0, 0);
-        sliced.hear(end);
-      }
-      const status = sliced.status(T0);
-      assert.ok(Math.abs((status.burn.get('1h') ?? 0) - 5 / 3) < 1e-9, `${status.burn.get('1h')}`);
-      assert.equal(status.tier, null);
-    });
-  }
-
   // The window's old edge is kept in steps of 5 min: the attack begins so that it ends on one.
   const begin = T0 + 2 * MINUTE;
   function attacked(budgeting: Budgeting, badOfHundred: number, minutes: number): Sliced {
