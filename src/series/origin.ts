@@ -1,0 +1,5 @@
+/** Where a canonical series comes from. `source` tells the series of one balancer apart; only gauges ask. */
+export interface Origin {
+  readonly balancer: string;
+  readonly source: () => string;
+}
