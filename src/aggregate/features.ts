@@ -20,6 +20,12 @@ export type FeatureName =
   /** Successful handshakes with clients {balancer, resumed, keyType?}, and failed ones {balancer}. */
   | 'tls.handshakes'
   | 'tls.handshakes.failed'
+  /** What clients ask of the balancers of one zone {zone?, region?}; handshakes also {resumed?, keyType?}. */
+  | 'zone.handshakes'
+  | 'zone.connections'
+  | 'zone.requests'
+  /** TCP segments that the machines of one zone sent again {zone?, region?}. */
+  | 'zone.retransmits'
   /** What clients ask of one balancer {balancer}: requests, those answered 5xx, connections opened. */
   | 'balancer.requests'
   | 'balancer.errors'
@@ -29,9 +35,7 @@ export type FeatureName =
   | 'balancer.cpu.permille'
   | 'balancer.cpu.time'
   /** Connections that a full accept queue turned away {balancer}. */
-  | 'accept_queue.overflows'
-  /** TCP segments that the machine sent again {balancer}. */
-  | 'tcp.retransmits';
+  | 'accept_queue.overflows';
 
 export interface FeatureSeries {
   readonly labels: Labels;

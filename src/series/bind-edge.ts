@@ -7,10 +7,16 @@ import type { BindingDraft } from './binding-draft.ts';
 import type { Origin } from './origin.ts';
 import type { CanonicalSeries } from './profiles/profile.ts';
 
+type Pairs = readonly (readonly [string, string | undefined])[];
+
 /** Binds what detectors ask of single balancers: what clients do to them, what they run on, what they serve. */
 export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: Origin, cells: CellSource): void {
   const { attributes, weight } = series;
   const { balancer } = origin;
+  const zone: Pairs = [
+    ['zone', attributes.get(ATTRIBUTE.balancerZone)],
+    ['region', attributes.get(ATTRIBUTE.region)],
+  ];
   const isClients = attributes.get(ATTRIBUTE.side) !== 'upstream';
   const count = (name: FeatureName, labels: Labels = of(balancer)): void =>
     draft.count(cells.feature(name, labels), weight);
@@ -22,13 +28,16 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
     case 'lb.requests':
       if (attributes.get(ATTRIBUTE.side) !== 'downstream') return;
       count('balancer.requests');
+      count('zone.requests', known(zone));
       if (attributes.get(ATTRIBUTE.responseClass) === '5xx') count('balancer.errors');
       return;
     case 'lb.connections.opened':
-      if (isClients) count('balancer.connections');
+      if (!isClients) return;
+      count('balancer.connections');
+      count('zone.connections', known(zone));
       return;
     case 'lb.tls.handshakes':
-      if (isClients) bindHandshakes(draft, series, balancer, cells);
+      if (isClients) bindHandshakes(draft, series, balancer, zone, cells);
       return;
     case 'lb.added.duration':
       draft.observe(cells.histogram(BALANCER_HISTOGRAM.added, of(balancer)), series.toSeconds);
@@ -58,7 +67,7 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
       );
       return;
     case 'lb.host.tcp.retransmits':
-      count('tcp.retransmits');
+      count('zone.retransmits', known(zone));
       return;
     default:
       bindPossessions(draft, series, origin, cells);
@@ -91,18 +100,19 @@ function bindHandshakes(
   draft: BindingDraft,
   { attributes, weight }: CanonicalSeries,
   balancer: string,
+  zone: Pairs,
   cells: CellSource,
 ): void {
   if (attributes.has(ATTRIBUTE.errorType)) {
     draft.count(cells.feature('tls.handshakes.failed', of(balancer)), weight);
     return;
   }
-  const labels = known([
-    ['balancer', balancer],
+  const how: Pairs = [
     ['resumed', attributes.get(ATTRIBUTE.tlsResumed)],
     ['keyType', attributes.get(ATTRIBUTE.tlsKeyType)],
-  ]);
-  draft.count(cells.feature('tls.handshakes', labels), weight);
+  ];
+  draft.count(cells.feature('tls.handshakes', known([['balancer', balancer], ...how])), weight);
+  draft.count(cells.feature('zone.handshakes', known([...zone, ...how])), weight);
 }
 
 /** Levels counted as samples, so that a mean over any window comes from sums. Utilisation is kept in thousandths. */
@@ -120,5 +130,5 @@ function sampled(cells: CellSource, balancer: string): GaugeCell {
 
 const of = (balancer: string): Labels => labelsOf([['balancer', balancer]]);
 
-const known = (pairs: readonly (readonly [string, string | undefined])[]): Labels =>
+const known = (pairs: Pairs): Labels =>
   labelsOf(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
