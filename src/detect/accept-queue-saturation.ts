@@ -12,7 +12,14 @@ import type { Evidence } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import { labelsKey } from '../model/labels.ts';
 import { byBalancer } from './by-balancer.ts';
-import { type Detection, type DetectionInput, type Detector, type Finding, nothingKnown, threshold } from './detector.ts';
+import {
+  type Detection,
+  type DetectionInput,
+  type Detector,
+  type Finding,
+  nothingKnown,
+  threshold,
+} from './detector.ts';
 import { type Distribution, distributionOf } from './distribution.ts';
 import { percent, perSecond, timesText, timeText } from './phrases.ts';
 import { expectedWait, utilizationOf } from './queue-model.ts';
@@ -44,7 +51,10 @@ export const acceptQueueSaturation: Detector = {
       const at = { end, since: firingSince.get(key) };
       const full = heard.map((one) => judge(one, signals, input.settings, at)).filter((queue) => queue !== null);
       if (full.length > 0) {
-        const place = { ...(region.name !== null && { region: region.name }), ...placeOf(full.map(({ balancer }) => balancer)) };
+        const place = {
+          ...(region.name !== null && { region: region.name }),
+          ...placeOf(full.map(({ balancer }) => balancer)),
+        };
         holding.push({ identity: region.identity, place, severity: input.settings.severity, ...describe(full) });
       } else if (heard.length === region.balancers.length) cleared.add(key);
     }
@@ -126,7 +136,8 @@ function fillOf(
     const full = series.peaks(from, end).filter(({ value }) => value >= threshold(settings, 'fullShare') * limit);
     if (full.length < FULL_STEPS_MIN) continue;
     const length = Math.max(...full.map(({ value }) => value));
-    if (fullest === null || length / limit > fullest.length / fullest.limit) fullest = { length, limit, steps: full.length };
+    if (fullest === null || length / limit > fullest.length / fullest.limit)
+      fullest = { length, limit, steps: full.length };
   }
   return fullest;
 }
@@ -185,7 +196,12 @@ function describe(queues: readonly Queue[]): Pick<Finding, 'summary' | 'evidence
     const share = fullest.length / fullest.limit;
     const text = `up to ${fullest.length} connections wait where ${fullest.limit} fit (${percent(share)}), in ${fullest.steps} steps of 10 s`;
     evidence.push({ name: 'length', value: fullest.length, unit: '{connection}', text });
-    evidence.push({ name: 'limit', value: fullest.limit, unit: '{connection}', text: `the queue holds ${fullest.limit}` });
+    evidence.push({
+      name: 'limit',
+      value: fullest.limit,
+      unit: '{connection}',
+      text: `the queue holds ${fullest.limit}`,
+    });
   }
   const waits = queues.map(({ wait }) => wait).filter((wait) => wait !== null);
   const longest = waits.sort((a, b) => b.p99 - a.p99)[0];
@@ -204,7 +220,12 @@ function describe(queues: readonly Queue[]): Pick<Finding, 'summary' | 'evidence
 /** The wait, the utilisation it means, and what the model expects of the load that really came. */
 function waitEvidence({ p99, usualP99, mean, rate, usualMean, usualRate }: Wait): readonly Evidence[] {
   const evidence: Evidence[] = [
-    { name: 'wait_p99', value: p99, unit: 's', text: `p99 of the wait ${timeText(p99)} (usual: ${timeText(usualP99)})` },
+    {
+      name: 'wait_p99',
+      value: p99,
+      unit: 's',
+      text: `p99 of the wait ${timeText(p99)} (usual: ${timeText(usualP99)})`,
+    },
   ];
   if (mean === null || mean <= 0) return evidence;
   const utilization = utilizationOf(rate, mean);

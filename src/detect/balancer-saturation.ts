@@ -4,7 +4,14 @@ import type { Evidence } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import { labelsKey } from '../model/labels.ts';
 import { type CpuReader, cpuReader } from './balancer-cpu.ts';
-import { type Detection, type DetectionInput, type Detector, type Finding, nothingKnown, threshold } from './detector.ts';
+import {
+  type Detection,
+  type DetectionInput,
+  type Detector,
+  type Finding,
+  nothingKnown,
+  threshold,
+} from './detector.ts';
 import { type Distribution, distributionOf } from './distribution.ts';
 import { percent, timeText } from './phrases.ts';
 import { balancersText, namesText, placeOf, type Region, regionsOf } from './regions.ts';
@@ -55,7 +62,10 @@ interface Load {
 
 /** Mean over the window; null where the balancer has not told enough. */
 function loadOf(balancer: BalancerState, cpu: CpuReader, { settings }: DetectionInput, end: EpochMs): Load | null {
-  const windowMs = Math.max(threshold(settings, 'holdFor'), Math.ceil((READINGS * balancer.interval) / 10_000) * 10_000);
+  const windowMs = Math.max(
+    threshold(settings, 'holdFor'),
+    Math.ceil((READINGS * balancer.interval) / 10_000) * 10_000,
+  );
   const { busy, all } = cpu.read(balancer.id, epochMs(end - windowMs), end);
   return all >= READINGS ? { balancer, share: busy / all, busy, all } : null;
 }
@@ -113,11 +123,18 @@ function toFinding(
       name: 'zones',
       value: zones.filter(({ share }) => share >= limit).length,
       unit: '{zone}',
-      text: zones.map(({ name, share }) => `${name === '' ? 'no zone told' : `zone ${name}`} ${percent(share)}`).join(', '),
+      text: zones
+        .map(({ name, share }) => `${name === '' ? 'no zone told' : `zone ${name}`} ${percent(share)}`)
+        .join(', '),
     },
   ];
   if (p99 !== null) {
-    evidence.push({ name: 'added_p99', value: p99, unit: 's', text: `the balancers add ${timeText(p99)} at the 99th percentile` });
+    evidence.push({
+      name: 'added_p99',
+      value: p99,
+      unit: 's',
+      text: `the balancers add ${timeText(p99)} at the 99th percentile`,
+    });
   }
   return {
     identity: region.identity,

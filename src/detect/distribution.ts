@@ -34,7 +34,8 @@ function aboveIn({ bounds, counts }: HistogramRange, seconds: number): number {
     const high = bounds[index];
     const events = counts[index] as number;
     if (low >= seconds) total += events;
-    else if (high === undefined || high > seconds) total += events * (high === undefined ? 1 : (high - seconds) / (high - low));
+    else if (high === undefined || high > seconds)
+      total += events * (high === undefined ? 1 : (high - seconds) / (high - low));
   }
   return total;
 }

@@ -4,7 +4,14 @@ import type { Evidence, Place } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
 import { logBinomialTail } from './binomial.ts';
-import { type Detection, type DetectionInput, type Detector, type Finding, nothingKnown, threshold } from './detector.ts';
+import {
+  type Detection,
+  type DetectionInput,
+  type Detector,
+  type Finding,
+  nothingKnown,
+  threshold,
+} from './detector.ts';
 import { percent, perSecond, timesText } from './phrases.ts';
 import { baselineBefore, baselineEnd, isEvidenced } from './robust-stats.ts';
 import { type Summed, sumWhere } from './sums.ts';
@@ -101,7 +108,10 @@ function judge(
   const counters = countersOf(view, scope);
   const holdFor = threshold(settings, 'holdFor');
   const rate = usualRate(counters.full, baselineEnd(epochMs(end - holdFor), holdFor, firingSince.get(key)));
-  const figures = rate === null ? null : figuresOf(counters, rate, end, holdFor, firingSince.get(key), threshold(settings, 'minEvents'));
+  const figures =
+    rate === null
+      ? null
+      : figuresOf(counters, rate, end, holdFor, firingSince.get(key), threshold(settings, 'minEvents'));
   if (figures === null) {
     if (firingSince.has(key)) undecided.add(key);
     return 'not';
@@ -120,7 +130,9 @@ function judge(
     figures.latelyResumption < threshold(settings, 'resumptionShare') * figures.usualResumption &&
     logBinomialTail(figures.full, figures.total, 1 - figures.usualResumption) <= LOG_CHANCE_MAX;
   if (!isMore && !isLost) return 'not';
-  holding.push(toFinding(scope, figures, causeOf(figures, isLost), rsaShare(view, scope, figures, end), settings.severity));
+  holding.push(
+    toFinding(scope, figures, causeOf(figures, isLost), rsaShare(view, scope, figures, end), settings.severity),
+  );
   return 'holds';
 }
 

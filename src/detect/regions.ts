@@ -19,7 +19,11 @@ export function regionsOf(balancers: readonly BalancerState[]): readonly Region[
   }
   return [...byName]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, members]) => ({ name: name === '' ? null : name, identity: regionIdentity(name), balancers: members }));
+    .map(([name, members]) => ({
+      name: name === '' ? null : name,
+      identity: regionIdentity(name),
+      balancers: members,
+    }));
 }
 
 const regionIdentity = (name: string): Labels => labelsOf([name === '' ? ['scope', 'fleet'] : ['region', name]]);

@@ -7,10 +7,24 @@ import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
 import { STAGES } from '../model/stages.ts';
 import { spansBefore } from './baseline.ts';
 import { logBinomialTail } from './binomial.ts';
-import { type Detection, type DetectionInput, type Detector, type Finding, nothingKnown, threshold } from './detector.ts';
+import {
+  type Detection,
+  type DetectionInput,
+  type Detector,
+  type Finding,
+  nothingKnown,
+  threshold,
+} from './detector.ts';
 import { type Distribution, distributionOf } from './distribution.ts';
 import { percent, timeText } from './phrases.ts';
-import { type Baseline, baselineBefore, baselineEnd, deviationsAbove, toBaseline, windowsBefore } from './robust-stats.ts';
+import {
+  type Baseline,
+  baselineBefore,
+  baselineEnd,
+  deviationsAbove,
+  toBaseline,
+  windowsBefore,
+} from './robust-stats.ts';
 import { sumWhere } from './sums.ts';
 
 const HOUR_MS = 3_600_000;
@@ -127,10 +141,14 @@ function judge(
   if (!isUp) return 'usual';
   const usualShare = usualOf(before, (one) => one.above(usual.middle) / one.count)?.middle ?? 0;
   const hits = lately.above(usual.middle);
-  if (logBinomialTail(Math.floor(hits), lately.count, Math.max(usualShare, 1 / minEvents)) > LOG_CHANCE_MAX) return 'usual';
+  if (logBinomialTail(Math.floor(hits), lately.count, Math.max(usualShare, 1 / minEvents)) > LOG_CHANCE_MAX)
+    return 'usual';
   const backend = seriesOf(view, 'lb.stage.backend.duration', scope);
   const backendP95 = distributionOf(backend, from, end).quantile(0.95);
-  const usualBackendP95 = usualOf(spans.map(([a, b]) => distributionOf(backend, a, b)), (one) => one.quantile(0.95))?.middle;
+  const usualBackendP95 = usualOf(
+    spans.map(([a, b]) => distributionOf(backend, a, b)),
+    (one) => one.quantile(0.95),
+  )?.middle;
   if (backendP95 === null || usualBackendP95 === undefined) return 'unknown';
   if (backendP95 > threshold(settings, 'backendFlat') * usualBackendP95) return 'usual';
   const middle = usualOf(before, (one) => one.quantile(0.5))?.middle ?? 0;
@@ -145,7 +163,11 @@ function usualOf(before: readonly Distribution[], value: (one: Distribution) => 
 }
 
 /** How much of the new tail a stage's own long durations make up, 0 to 1; null where the stage is not told. */
-function shareOf(series: readonly HistogramSeries[], { from, spans, slack, excess }: Shift, end: EpochMs): number | null {
+function shareOf(
+  series: readonly HistogramSeries[],
+  { from, spans, slack, excess }: Shift,
+  end: EpochMs,
+): number | null {
   const lately = distributionOf(series, from, end);
   if (lately.count === 0) return null;
   const before = spans.map(([a, b]) => distributionOf(series, a, b)).filter(({ count }) => count > 0);
@@ -178,7 +200,11 @@ function explain(input: DetectionInput, scope: Scope, shift: Shift, shares: Shar
     return { stage: 'network', share: null, text: 'TCP sends far more segments again than usual' };
   }
   if (added !== null && STAGES.every((stage) => shares.some((one) => one.stage === stage))) {
-    return { stage: 'client', share: null, text: 'every stage and the balancer are as fast as ever: clients send slowly' };
+    return {
+      stage: 'client',
+      share: null,
+      text: 'every stage and the balancer are as fast as ever: clients send slowly',
+    };
   }
   return { stage: 'unattributed', share: null, text: 'no stage that is told explains half of the new tail' };
 }
@@ -203,10 +229,13 @@ function toFinding(input: DetectionInput, scope: Scope, shift: Shift, end: Epoch
   const { stage, share, text } = explain(input, scope, shift, shares, end);
   const missing = STAGES.filter((one) => !shares.some((known) => known.stage === one));
   const { p99, usualP99, backendP95, usualBackendP95 } = shift;
-  const where = scope.cluster === undefined ? 'The slowest requests' : `The slowest requests of cluster ${scope.cluster}`;
+  const where =
+    scope.cluster === undefined ? 'The slowest requests' : `The slowest requests of cluster ${scope.cluster}`;
   const evidence: Evidence[] = [
     { name: 'stage', value: stage, text },
-    ...(share === null ? [] : [{ name: 'explained', value: share, unit: '1', text: `${percent(share)} of the new tail` }]),
+    ...(share === null
+      ? []
+      : [{ name: 'explained', value: share, unit: '1', text: `${percent(share)} of the new tail` }]),
     { name: 'p99', value: p99, unit: 's', text: `p99 ${timeText(p99)} (usual: ${timeText(usualP99)})` },
     {
       name: 'backend_p95',
