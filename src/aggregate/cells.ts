@@ -7,7 +7,7 @@ import type { BalancerRecord, BalancerRecordState } from './balancer-record.ts';
 import { CertificateStore } from './certificate-cells.ts';
 import { ConfigStore } from './config-cells.ts';
 import { type FeatureCounter, type FeatureState, FeatureStore } from './feature-cells.ts';
-import type { FeatureName, FeatureView, GaugeName, PeakName } from './features.ts';
+import type { FeatureName, FeatureView, GaugeName, LevelTarget, PeakName } from './features.ts';
 import { type GaugeState, GaugeStore, type GaugeTarget } from './gauge-cells.ts';
 import { type HistogramState, HistogramStore, type StageHistogram } from './histogram-cells.ts';
 import { type PeakCell, type PeakState, PeakStore } from './peak-cells.ts';
@@ -41,9 +41,9 @@ export interface CellSource {
   gauge(name: GaugeName, labels: Labels, source: string): GaugeTarget;
   histogram(metric: string, labels: Labels): StageHistogram;
   peak(name: PeakName, labels: Labels): PeakCell;
-  config(kind: string, version: string): GaugeTarget;
+  config(kind: string, version: string): LevelTarget;
   /** Takes ends in seconds since the epoch; `source` as for gauges. */
-  certificate(name: string, source: string): GaugeTarget;
+  certificate(name: string, source: string): LevelTarget;
   /** Successful renewals of a certificate, as the automation counts them. */
   renewals(name: string): ReturnType<CertificateStore['renewals']>;
   balancer(id: string): BalancerRecord;

@@ -1,7 +1,6 @@
 import { epochMs } from '../base/units.ts';
 import type { BalancerBook } from './balancer-book.ts';
-import type { CertificateReading } from './features.ts';
-import type { GaugeTarget } from './gauge-cells.ts';
+import type { CertificateReading, LevelTarget } from './features.ts';
 
 /** A later end by more than this is another certificate: a renewal. */
 const RENEWED_MS_MIN = 3_600_000;
@@ -29,7 +28,7 @@ export class CertificateStore {
   readonly #counted = new Map<string, number>();
 
   /** Takes ends in seconds since the epoch. `source` tells series of one balancer and name apart. */
-  cell(name: string, source: string): GaugeTarget {
+  cell(name: string, source: string): LevelTarget {
     return { set: (at, balancer, value) => this.#saw(at, balancer, name, source, value) };
   }
 

@@ -1,7 +1,6 @@
 import { epochMs } from '../base/units.ts';
 import type { BalancerBook } from './balancer-book.ts';
-import type { ConfigRun } from './features.ts';
-import type { GaugeTarget } from './gauge-cells.ts';
+import type { ConfigRun, LevelTarget } from './features.ts';
 
 /** Points of one push whose times differ by less were said at once. */
 const SAME_PUSH_MS = 5000;
@@ -29,7 +28,7 @@ interface Run {
 export class ConfigStore {
   readonly #runs = new Map<string, { readonly balancer: string; readonly kind: string; readonly runs: Run[] }>();
 
-  cell(kind: string, version: string): GaugeTarget {
+  cell(kind: string, version: string): LevelTarget {
     return { set: (at, balancer, value) => (value > 0 ? this.#saw(at, balancer, kind, version) : undefined) };
   }
 

@@ -8,7 +8,10 @@ import type { HistogramSeries } from './histogram-cells.ts';
  * Labels are of `cluster`, `zone`, `host`, `balancer`, `reason`; only those known.
  */
 export type FeatureName =
-  /** Upstream requests: total per cluster, and per host where reported ({cluster, zone?} and {cluster, host}). */
+  /**
+   * Upstream requests: total per cluster, and per host where reported ({cluster, zone?} and {cluster, host, zone?}). Of
+   * all balancers together: what several of them send to one host is added up.
+   */
   | 'cluster.requests'
   | 'cluster.errors'
   | 'host.requests'
@@ -35,7 +38,26 @@ export type FeatureName =
   | 'balancer.cpu.permille'
   | 'balancer.cpu.time'
   /** Connections that a full accept queue turned away {balancer}. */
-  | 'accept_queue.overflows';
+  | 'accept_queue.overflows'
+  /** Requests of a host whose time is known, and their time in microseconds {cluster, host}. */
+  | 'host.timed'
+  | 'host.duration'
+  /** Changes between healthy and not, as one balancer sees them {cluster, host, balancer}. */
+  | 'host.health.changes'
+  /**
+   * Readings of how many hosts are healthy, and of how many should be (all but those taken out on purpose), added up
+   * over all balancers and pushes {cluster}: their quotient is the healthy share over any time.
+   */
+  | 'cluster.hosts.healthy'
+  | 'cluster.hosts.due'
+  /** Requests routed in panic, and those that found no healthy host {cluster}. */
+  | 'cluster.panic.requests'
+  | 'cluster.no_healthy.requests'
+  /** Readings of hosts' utilization in thousandths, added up, and how many readings {cluster, zone}. */
+  | 'zone.utilization'
+  | 'zone.utilization.readings'
+  /** Handshakes {balancer, resumed}. */
+  | 'tls.handshakes';
 
 export interface FeatureSeries {
   readonly labels: Labels;
@@ -50,7 +72,11 @@ export type GaugeName =
   /** Ejected right now {cluster, balancer}. */
   | 'cluster.ejections.active'
   /** Connections that an accept queue can hold {balancer, listener?}. */
-  | 'accept_queue.limit';
+  | 'accept_queue.limit'
+  /** 1 or 0 {cluster, host, balancer}. */
+  | 'host.healthy'
+  /** Capacity of a host, on any one scale {cluster, host, zone?, balancer}. */
+  | 'host.capacity';
 
 /** Histograms by balancer {balancer}; those of stages and whole requests go by metric, {cluster?}. */
 export const BALANCER_HISTOGRAM = { added: 'balancer.added', acceptQueue: 'balancer.accept_queue' } as const;
@@ -63,6 +89,11 @@ export interface PeakSeries {
   readonly labels: Labels;
   /** Steps of (from, to] that a value was sent in, by their ends. */
   peaks(from: EpochMs, to: EpochMs): readonly { readonly at: EpochMs; readonly value: number }[];
+}
+
+/** What a bound level sets where more than its last value is kept. */
+export interface LevelTarget {
+  set(at: EpochMs, balancer: string, value: number): void;
 }
 
 /** A balancer ran one config version without a break. */

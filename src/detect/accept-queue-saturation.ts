@@ -21,12 +21,12 @@ import {
   threshold,
 } from './detector.ts';
 import { type Distribution, distributionOf } from './distribution.ts';
-import { percent, perSecond, timesText, timeText } from './phrases.ts';
 import { expectedWait, utilizationOf } from './queue-model.ts';
 import { balancersText, namesText, placeOf, regionsOf } from './regions.ts';
 import { baselineBefore, baselineEnd } from './robust-stats.ts';
 import type { DetectorSettings } from './settings.ts';
 import { type Summed, sumOf } from './sums.ts';
+import { percent, perSecond, timesText, timeText } from './words.ts';
 
 /** Steps with a nearly full queue that a window must hold: one may be a pause of the process. */
 const FULL_STEPS_MIN = 2;

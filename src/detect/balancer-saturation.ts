@@ -13,8 +13,8 @@ import {
   threshold,
 } from './detector.ts';
 import { type Distribution, distributionOf } from './distribution.ts';
-import { percent, timeText } from './phrases.ts';
 import { balancersText, namesText, placeOf, type Region, regionsOf } from './regions.ts';
+import { percent, timeText } from './words.ts';
 
 /** Added latency is kept per minute. */
 const LATENCY_WINDOW_MS = 120_000;

@@ -21,9 +21,9 @@ import {
   nothingKnown,
   threshold,
 } from './detector.ts';
-import { percent, timeText } from './phrases.ts';
 import { placeOf } from './regions.ts';
 import type { DetectorSettings } from './settings.ts';
+import { percent, timeText } from './words.ts';
 
 /**
  * Balancers on a new config version do worse than before and than those that do not have it: more errors, more added

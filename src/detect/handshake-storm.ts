@@ -12,9 +12,9 @@ import {
   nothingKnown,
   threshold,
 } from './detector.ts';
-import { percent, perSecond, timesText } from './phrases.ts';
 import { baselineBefore, baselineEnd, isEvidenced } from './robust-stats.ts';
 import { type Summed, sumWhere } from './sums.ts';
+import { percent, perSecond, timesText } from './words.ts';
 
 /** The window grows no further than this while it waits for enough handshakes. */
 const WINDOW_MS_MAX = 900_000;

@@ -16,7 +16,6 @@ import {
   threshold,
 } from './detector.ts';
 import { type Distribution, distributionOf } from './distribution.ts';
-import { percent, timeText } from './phrases.ts';
 import {
   type Baseline,
   baselineBefore,
@@ -26,6 +25,7 @@ import {
   windowsBefore,
 } from './robust-stats.ts';
 import { sumWhere } from './sums.ts';
+import { percent, timeText } from './words.ts';
 
 const HOUR_MS = 3_600_000;
 const HOURS_BACK = 6;

@@ -4,10 +4,9 @@ import { ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf } from '../model/labels.ts';
 import type { GaugeCell } from './binding.ts';
 import type { BindingDraft } from './binding-draft.ts';
+import { known, type Pairs } from './host-of.ts';
 import type { Origin } from './origin.ts';
 import type { CanonicalSeries } from './profiles/profile.ts';
-
-type Pairs = readonly (readonly [string, string | undefined])[];
 
 /** Binds what detectors ask of single balancers: what clients do to them, what they run on, what they serve. */
 export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: Origin, cells: CellSource): void {
@@ -129,6 +128,3 @@ function sampled(cells: CellSource, balancer: string): GaugeCell {
 }
 
 const of = (balancer: string): Labels => labelsOf([['balancer', balancer]]);
-
-const known = (pairs: Pairs): Labels =>
-  labelsOf(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));
