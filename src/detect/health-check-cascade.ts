@@ -111,8 +111,8 @@ function fallAt(health: Health, at: EpochMs, settings: DetectorSettings): { read
 }
 
 /**
- * Clusters that lost hosts together: now, if they are enough of the fleet; or when the alert that fires began, as far as
- * they are still down. Empty = no cascade.
+ * Clusters that lost hosts together: now, if they are enough of the fleet; or when the alert that fires began, as far
+ * as they are still down. Empty = no cascade.
  */
 function fallenTogether(
   clusters: readonly Health[],

@@ -36,9 +36,9 @@ interface Outlier {
 }
 
 /**
- * One host answers with far more errors, or far more slowly, than the other hosts of its cluster do at the same time: it
- * is the host, not what all of them depend on. Short windows find a busy host soon, long ones a quiet one at all; it has
- * to stand out in two windows running. Once found it stays so until the long window is clean, because ejections make
+ * One host answers with far more errors, or far more slowly, than the other hosts of its cluster do at the same time:
+ * it is the host, not what all of them depend on. Short windows find a busy host soon, long ones a quiet one at all; it
+ * has to stand out in two windows running. Once found it stays so until the long window is clean, because ejections make
  * errors of a bad host come and go.
  */
 export const hostOutlier: Detector = {

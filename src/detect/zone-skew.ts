@@ -99,11 +99,17 @@ function judge(cluster: string, end: EpochMs, skewIn: SkewIn, { settings, firing
   );
   const even: Judged = { kind: 'even', clear: [...clear, labelsKey(identityOf(cluster, whole.zone))] };
   if (whole.factor < factor && !isFiring) return even;
+  const isSkewed = ([from, to]: readonly [EpochMs, EpochMs]): boolean => {
+    const slice = skewIn(from, to);
+    return slice !== null && slice.zone === whole.zone && slice.factor >= factor;
+  };
+  const slices = windowsBefore(end, heldFor / SLICES, SLICES);
+  // What is held for six hours was so six hours ago.
+  if (!isFiring && !isSkewed(slices[SLICES - 1] as readonly [EpochMs, EpochMs])) return even;
   const spoiledMax = isFiring ? SLICES - STAYS_WITH : SPOILED_MAX;
   let spoiled = 0;
-  for (const [from, to] of windowsBefore(end, heldFor / SLICES, SLICES)) {
-    const slice = skewIn(from, to);
-    if (slice === null || slice.zone !== whole.zone || slice.factor < factor) spoiled += 1;
+  for (const slice of slices) {
+    if (!isSkewed(slice)) spoiled += 1;
     if (spoiled > spoiledMax) return even;
   }
   return { kind: 'skewed', skew: whole, clear };
