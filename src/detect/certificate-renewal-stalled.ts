@@ -17,6 +17,8 @@ import type { DetectorSettings } from './settings.ts';
 const DAY_MS = 86_400_000;
 /** Automation that renews at the first limit gets a day for it. */
 const GRACE_MS = DAY_MS;
+/** With less left when first seen it is taken as one that lives for hours, as workload certificates do. */
+const SHORT_LIVED_MS = 2 * DAY_MS;
 
 /**
  * A certificate ends soon and nothing has renewed it. The days left alone repeat the automation's own schedule, so where
@@ -80,8 +82,9 @@ interface Limits {
   readonly page: number;
 }
 
-function limitsOf({ lifetimeMs }: CertificateReading, settings: DetectorSettings): Limits {
-  const lifetime = lifetimeMs ?? Number.POSITIVE_INFINITY;
+function limitsOf({ lifetimeMs, notAfter, firstSeenAt }: CertificateReading, settings: DetectorSettings): Limits {
+  const atFirst = notAfter - firstSeenAt;
+  const lifetime = lifetimeMs ?? (atFirst < SHORT_LIVED_MS ? atFirst : Number.POSITIVE_INFINITY);
   const left = threshold(settings, 'daysLeft');
   const sixth = lifetime / 6;
   return {

@@ -121,7 +121,8 @@ function judge(
     isEvidenced(figures.full, figures.due, evidenced) &&
     figures.growth >= threshold(settings, 'fullAboveBaseline') &&
     figures.latelyGrowth >= threshold(settings, 'fullAboveBaseline') &&
-    (figures.requestGrowth === null || figures.growth >= threshold(settings, 'aboveRequests') * figures.requestGrowth);
+    (figures.requestGrowth === null ||
+      figures.latelyGrowth >= threshold(settings, 'aboveRequests') * figures.requestGrowth);
   const isLost =
     figures.usualResumption !== null &&
     figures.usualResumption >= RESUMPTION_MIN &&
@@ -149,10 +150,12 @@ interface Figures {
   readonly growth: number;
   /** The same for the later half of the window: a single spike has gone by then. */
   readonly latelyGrowth: number;
+  /** Full handshakes per second in that half: what is told, as it is now. */
+  readonly latelyRate: number;
   readonly resumption: number;
   readonly latelyResumption: number;
   readonly usualResumption: number | null;
-  /** Of new connections, or of all handshakes where those are not told. */
+  /** Of new connections, or of all handshakes where those are not told; for the later half, as it is now. */
   readonly connectionGrowth: number | null;
   readonly requestGrowth: number | null;
 }
@@ -179,7 +182,7 @@ function figuresOf(
   if (total <= 0) return null;
   const growth = (counter: Summed): number | null => {
     const usual = usualRate(counter, until);
-    return usual === null || usual <= 0 ? null : counter.range(from, end) / (usual * windowMs);
+    return usual === null || usual <= 0 ? null : counter.range(middle, end) / (usual * (end - middle));
   };
   const ratio = (a: EpochMs, b: EpochMs): number | null => {
     const events = all.range(a, b);
@@ -193,6 +196,7 @@ function figuresOf(
     full: full.range(from, end),
     growth: full.range(from, end) / Math.max(due, 1),
     latelyGrowth: full.range(middle, end) / Math.max(rate * (end - middle), 1),
+    latelyRate: full.range(middle, end) / ((end - middle) / 1000),
     resumption: resumed.range(from, end) / total,
     latelyResumption: resumed.range(middle, end) / Math.max(1, all.range(middle, end)),
     usualResumption: baselineBefore(all.firstDataAt, until, ratio)?.middle ?? null,
@@ -201,9 +205,9 @@ function figuresOf(
   };
 }
 
-function causeOf({ connectionGrowth, resumption, usualResumption }: Figures, isLost: boolean): Cause {
+function causeOf({ connectionGrowth, latelyResumption, usualResumption }: Figures, isLost: boolean): Cause {
   const isFlat = connectionGrowth !== null && connectionGrowth < FLAT_GROWTH;
-  const hasFallen = isLost || (usualResumption !== null && resumption < usualResumption / 2);
+  const hasFallen = isLost || (usualResumption !== null && latelyResumption < usualResumption / 2);
   if (hasFallen && isFlat) return 'ticket_keys';
   return connectionGrowth !== null && !isFlat ? 'launch_traffic' : 'unknown';
 }
@@ -235,8 +239,8 @@ function toFinding(
 ): Finding {
   const isRsaOnly = rsa !== null && rsa >= RSA_ONLY;
   const cause = first === 'unknown' && isRsaOnly ? 'rsa_only' : first;
-  const { full, windowMs, growth, resumption, usualResumption, connectionGrowth, requestGrowth } = figures;
-  const rate = full / (windowMs / 1000);
+  const { latelyRate: rate, latelyGrowth: growth, latelyResumption: resumption } = figures;
+  const { usualResumption, connectionGrowth, requestGrowth } = figures;
   const usual = usualResumption === null ? 'unknown' : percent(usualResumption);
   const evidence: Evidence[] = [
     { name: 'cause', value: cause, text: SAID[cause] },

@@ -85,6 +85,8 @@ function bindPossessions(draft: BindingDraft, series: CanonicalSeries, origin: O
       return;
     }
     case 'lb.tls.certificate.not_after':
+      // Towards hosts it is a workload's, of hours, and the mesh's own matter.
+      if (attributes.get(ATTRIBUTE.side) === 'upstream') return;
       draft.set(cells.certificate(certificate, origin.source()), weight);
       return;
     case 'lb.tls.certificate.renewals':

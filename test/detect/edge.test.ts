@@ -167,7 +167,7 @@ describe('a config push that makes proxies slow', () => {
 });
 
 describe('a full accept queue', () => {
-  const wait = (p99: number): Load['durations'] => ({
+  const wait = (p99: number): NonNullable<Load['durations']> => ({
     ...HEALTHY.durations,
     'lb.stage.accept_queue.duration': [{ perSecond: 2381, p99 }],
   });
@@ -213,8 +213,9 @@ describe('the stage that explains the tail', () => {
     ...more,
     durations: { ...HEALTHY.durations, 'http.server.request.duration': request(0.6), ...over },
   });
-  const stageOf = (load: Load): unknown => {
-    const { fleet } = scene({ detectors: ['StageTailShift'] });
+  const without = ({ added: _, ...told }: Load): Load => told;
+  const stageOf = (load: Load, healthy = HEALTHY): unknown => {
+    const { fleet } = scene({ detectors: ['StageTailShift'] }, healthy);
     fleet.run(6 * MINUTE_MS, () => load);
     return fleet.evidence('StageTailShift', 'stage');
   };
@@ -227,8 +228,7 @@ describe('the stage that explains the tail', () => {
   test('is the balancer itself, clients, or nothing that is known', () => {
     assert.equal(stageOf(slow({}, { added: { perSecond: 4000, p99: 0.6 } })), 'proxy_internal');
     assert.equal(stageOf(slow({})), 'client');
-    const { added: _, ...untold } = slow({});
-    assert.equal(stageOf(untold), 'unattributed');
+    assert.equal(stageOf(without(slow({})), without(HEALTHY)), 'unattributed');
   });
 
   test('slower hosts are another alert, and so is a tail as it was', () => {
@@ -291,14 +291,19 @@ describe('a certificate', () => {
 
   test('renewed at last, all of it ends', () => {
     const said = watch(12, (day) => (day < 10 ? 15 : 105));
-    assert.deepEqual(said.slice(-2), ['resolved page 10', 'resolved ticket 10']);
+    assert.deepEqual(said.slice(-2).sort(), ['resolved page 10', 'resolved ticket 10']);
   });
 
   test('of a short life has short limits', () => {
     // Six days, renewed at two left; then no more. A sixth is a day.
     assert.deepEqual(
-      watch(21, (day) => 6 + 4 * Math.min(4, Math.floor(day / 4))),
+      watch(22, (day) => 6 + 4 * Math.min(4, Math.floor(day / 4)), 5),
       ['fired page 21'],
+    );
+    // A day, renewed at half of it, watched since the middle of one.
+    assert.deepEqual(
+      watch(9, (day) => 0.7 + 0.5 * Math.floor(day / 0.5)),
+      [],
     );
   });
 });
@@ -346,4 +351,68 @@ describe('nothing is said on', () => {
     config: 'v1',
   };
   quiet('a night of ten requests an hour', (fleet) => fleet.run(8 * HOUR_MS, () => night), night);
+});
+
+/** Per detector what makes it fire, from health. */
+const FIRING: Readonly<Record<string, Load>> = {
+  HandshakeStorm: { ...HEALTHY, full: 2417, resumed: 0 },
+  BalancerSaturation: { ...HEALTHY, cpu: 0.97 },
+  StageTailShift: {
+    ...HEALTHY,
+    durations: {
+      ...HEALTHY.durations,
+      'http.server.request.duration': [{ perSecond: 4000, p99: 0.6 }],
+      'lb.stage.write.duration': [{ perSecond: 4000, p99: 0.6 }],
+    },
+  },
+  AcceptQueueSaturation: { ...HEALTHY, queue: { length: 4000, limit: 4096 }, overflows: 3 },
+  ConfigPushRegression: { ...HEALTHY, config: 'v2', errors: 200 },
+  CertificateRenewalStalled: { ...HEALTHY, certificates: { shop: 20_005 * 86_400 } },
+};
+
+describe('no data is not recovery', () => {
+  for (const [name, firing] of Object.entries(FIRING)) {
+    test(`${name} goes on while its balancers are silent, over a restart too, and ends with good figures`, () => {
+      const { fleet } = scene({ detectors: [name] });
+      fleet.run(6 * MINUTE_MS, () => firing);
+      const before = [...fleet.fired()];
+      assert.ok(before.length > 0 && before.every((one) => one.startsWith(name)), String(before));
+      // Ticks go on; nobody is heard.
+      fleet.run(20 * MINUTE_MS, () => null);
+      fleet.restart();
+      fleet.run(5 * MINUTE_MS, () => null);
+      assert.deepEqual(fleet.fired(), before);
+      assert.ok(fleet.said.every(({ kind }) => kind === 'fired'));
+      fleet.run(2 * MINUTE_MS, () => firing);
+      assert.deepEqual(fleet.fired(), before, 'heard again and as bad: still the same alert');
+      const renewed = { shop: 20_090 * 86_400 };
+      fleet.run(12 * MINUTE_MS, () => ({ ...HEALTHY, certificates: renewed }));
+      assert.equal(fleet.said.at(-1)?.kind, 'resolved', String(fleet.said.map(({ kind }) => kind)));
+      assert.equal(fleet.said.filter(({ kind }) => kind === 'resolved').length, before.length);
+    });
+
+    test(`${name} without any data and any history holds what it was told of, and fires nothing`, () => {
+      const { fleet } = scene({ detectors: [name] });
+      fleet.run(6 * MINUTE_MS, () => firing);
+      const count = fleet.said.length;
+      fleet.forget();
+      fleet.tick();
+      assert.equal(fleet.said.length, count);
+    });
+  }
+});
+
+test('identities of the edge carry no measured value, and each finding has evidence in words and figures', () => {
+  for (const [name, firing] of Object.entries(FIRING)) {
+    const { fleet } = scene({ detectors: [name] });
+    fleet.run(6 * MINUTE_MS, () => firing);
+    const alert = fleet.newest(name);
+    assert.ok(alert !== undefined, name);
+    assert.ok(alert.evidence.length >= 2, name);
+    for (const { text, value, unit } of alert.evidence) {
+      assert.ok(text.length > 5, name);
+      assert.ok(typeof value !== 'number' || unit !== undefined, `${name}: ${text}`);
+    }
+    for (const [label, value] of alert.labels) assert.ok(label === 'configVersion' || !/\d\.\d/.test(value), value);
+  }
 });

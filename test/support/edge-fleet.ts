@@ -1,17 +1,13 @@
-import assert from 'node:assert/strict';
-import path from 'node:path';
 import { type Aggregate, createAggregate } from '../../src/aggregate/cells.ts';
 import { createPrng, type Prng } from '../../src/base/prng.ts';
 import { type EpochMs, epochMs } from '../../src/base/units.ts';
-import { loadRules } from '../../src/config/load.ts';
 import type { DetectionEngine } from '../../src/detect/engine.ts';
 import { createDetectionEngine } from '../../src/detect/registry.ts';
-import type { DetectorSettings } from '../../src/detect/settings.ts';
 import type { Alert } from '../../src/model/alert.ts';
 import { createBinder } from '../../src/series/bind.ts';
 import type { SeriesBinding } from '../../src/series/binding.ts';
-import { PACKAGE, SHIPPED } from '../config/fixture.ts';
 import { gaugeOf, histogramOf, type Shape, seriesOf } from '../series/describe.ts';
+import { shippedDetectors } from './shipped-detectors.ts';
 
 export const STEP_MS = 10_000;
 export const MINUTE_MS = 60_000;
@@ -60,14 +56,6 @@ export interface Balancer {
 export const fleetOf = (count: number, zones = ['a', 'b', 'c']): readonly Balancer[] =>
   Array.from({ length: count }, (_, index) => ({ id: `edge-${index}`, zone: zones[index % zones.length] ?? 'a' }));
 
-/** Thresholds as shipped, all detectors or only those named. */
-export function shippedSettings(names?: readonly string[]): ReadonlyMap<string, DetectorSettings> {
-  const { rules, problems } = loadRules({ rulesDir: null, shippedDir: SHIPPED, runbooksDir: path.join(PACKAGE, 'runbooks') });
-  assert.ok(rules !== null, JSON.stringify(problems));
-  const all = [...rules.detectors];
-  return new Map(names === undefined ? all : all.filter(([name]) => names.includes(name)));
-}
-
 export interface FleetOptions {
   readonly balancers?: readonly Balancer[];
   readonly seed?: number;
@@ -104,7 +92,7 @@ export class EdgeFleet {
     this.#prng = createPrng(seed);
     this.#detectors = detectors;
     this.#everyMs = everyMs;
-    this.engine = createDetectionEngine(shippedSettings(detectors));
+    this.engine = createDetectionEngine(shippedDetectors(...(detectors ?? [])));
   }
 
   /** Pushes for so long; `loadOf` null = that balancer is silent. Ticks every step unless told to stay quiet. */
@@ -134,7 +122,14 @@ export class EdgeFleet {
     this.aggregate.restore(state);
     this.#binder = createBinder({ slos: [], aggregate: this.aggregate });
     this.#bindings = new Map();
-    this.engine = createDetectionEngine(shippedSettings(this.#detectors));
+    this.engine = createDetectionEngine(shippedDetectors(...(this.#detectors ?? [])));
+    this.engine.restore([...this.#stored].map(([key, value]) => ({ key, value })));
+  }
+
+  /** As after a start with an empty data directory but with the stored alerts. */
+  forget(): void {
+    this.aggregate = createAggregate();
+    this.engine = createDetectionEngine(shippedDetectors(...(this.#detectors ?? [])));
     this.engine.restore([...this.#stored].map(([key, value]) => ({ key, value })));
   }
 
