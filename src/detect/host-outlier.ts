@@ -35,10 +35,10 @@ interface Outlier {
 }
 
 /**
- * One host answers with far more errors, or far more slowly, than the other hosts of its cluster do at the same time: it
- * is the host, not what all of them depend on. A short window finds a busy host soon, a long one a quiet host at all; it
- * has to stand out in two windows running. Once found it stays so until the long window is clean, because ejections
- * make the errors of a bad host come and go.
+ * One host answers with far more errors, or far more slowly, than the other hosts of its cluster do in the same
+ * minutes: it is the host, not what all of them depend on. A short window finds a busy host soon, a long one a quiet
+ * host at all; it has to stand out in two windows running. Once found it stays so until the long window is clean,
+ * because ejections make the errors of a bad host come and go.
  */
 export const hostOutlier: Detector = {
   name: ALERT.hostOutlier,
