@@ -56,8 +56,8 @@ function inflateInline(
 }
 
 /**
- * In the thread pool. Where the size that is declared is moderate and true, all comes in one chunk, which is the body; a
- * larger output is put together as it comes: at its end 64 MiB would take too long to copy.
+ * In the thread pool. Where the size that is declared is moderate and true, all comes in one chunk, which is the body;
+ * a larger output is put together as it comes: at its end 64 MiB would take too long to copy.
  */
 function inflateStreaming(wire: Uint8Array, maxBytes: number, lease: ByteLease): Promise<InflateResult> {
   return new Promise((resolve) => {
