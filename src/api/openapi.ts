@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import { Type } from 'typebox';
+import { RUN_VERSION, VERSION_DELTA, VERSION_HEALTH, VERSION_PAGE } from './config-schemas.ts';
 import {
   AUDIT_ENTRY,
   CORRECTION,
@@ -42,6 +43,7 @@ import {
 const SCHEMAS = [
   [EXHAUSTION, BRACKET, SLICE_COVERAGE, SLO_MEMBER, LEFT_OUT, GROUP, SLO, SLO_PAGE],
   [STAGE_FIDELITIES, BOUNDS_AROUND, BALANCER, BALANCER_PAGE],
+  [RUN_VERSION, VERSION_PAGE, VERSION_DELTA, VERSION_HEALTH],
   [EVIDENCE, ALERT, ALERT_PAGE, INCIDENT, INCIDENT_PAGE, MEMBER, TIMELINE_ENTRY, SEND, INCIDENT_DETAIL],
   [RECURRENCE, CORRECTION_MARK, TIME_RANGE, CORRECTION, CORRECTION_EFFECT, AUDIT_ENTRY, CORRECTION_DETAIL],
   [CORRECTION_PAGE],
@@ -54,6 +56,7 @@ const TAGS = [
   { name: 'incidents', description: 'Related alerts as one thing to act on.' },
   { name: 'corrections', description: 'Times that do not count: planned work, accidents of others, bad data.' },
   { name: 'fleet', description: 'The balancers that push.' },
+  { name: 'config versions', description: 'Config versions, and whether one is worse than what it replaced.' },
   { name: 'runbooks', description: 'What to do.' },
   { name: 'health', description: 'For orchestrators.' },
   { name: 'metrics', description: 'For Prometheus.' },

@@ -10,6 +10,7 @@ import { parseJsonBody } from './json-body.ts';
 import { prepareOpenapi, registerOpenapiRoute } from './openapi.ts';
 import { createRouteTable } from './route-table.ts';
 import { registerAlertRoutes } from './routes/alerts.ts';
+import { registerConfigVersionRoutes } from './routes/config-versions.ts';
 import { registerCorrectionRoutes } from './routes/corrections.ts';
 import { registerFleetRoutes } from './routes/fleet.ts';
 import { registerHealthRoutes } from './routes/health.ts';
@@ -66,6 +67,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerIncidentActionRoutes(app, options);
   registerCorrectionRoutes(app, options);
   registerFleetRoutes(app, options);
+  registerConfigVersionRoutes(app, options);
   registerMetricsRoutes(app, options);
   registerRunbookRoutes(app, { queries: options.queries, page: options.runbookPage ?? plainRunbookPage });
   registerOpenapiRoute(app);

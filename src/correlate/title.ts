@@ -11,10 +11,34 @@ export function titleOf(lead: Alert): string {
       return `Far more errors than usual${where}`;
     case ALERT.hostEjections:
       return `Balancers eject hosts${where}`;
+    case ALERT.fastFailSinkhole:
+      return `A host fails fast and draws traffic${where}`;
+    case ALERT.hostOutlier:
+      return `A host is far worse than its peers${where}`;
+    case ALERT.ejectionCapReached:
+      return `No more hosts can be ejected${where}`;
+    case ALERT.healthCheckCascade:
+      return `Health checks take hosts out together${where}`;
+    case ALERT.healthCheckFlapping:
+      return `A host goes in and out of health${where}`;
+    case ALERT.zoneSkew:
+      return `A zone carries more than its share${where}`;
     case ALERT.trafficStopped:
       return `Traffic has stopped${where}`;
     case ALERT.telemetryLost:
       return `Balancers have stopped reporting${where}`;
+    case ALERT.handshakeStorm:
+      return `Far more full TLS handshakes than usual${where}`;
+    case ALERT.balancerSaturation:
+      return `Balancers run out of CPU${where}`;
+    case ALERT.stageTailShift:
+      return `The slowest requests are slower, hosts are not${where}`;
+    case ALERT.acceptQueueSaturation:
+      return `Connections wait to be accepted${where}`;
+    case ALERT.configPushRegression:
+      return `A config push made balancers worse${where}`;
+    case ALERT.certificateRenewalStalled:
+      return `Certificate ${lead.labels.get('certificate') ?? ''} is not renewed${where}`;
     default:
       return `${lead.name}${where}`;
   }

@@ -6,6 +6,7 @@ import { createDetectionEngine } from '../../src/detect/registry.ts';
 import type { DetectorSettings } from '../../src/detect/settings.ts';
 import { labelsOf } from '../../src/model/labels.ts';
 import { NO_STAGES } from '../../src/model/stages.ts';
+import { NO_EDGE } from '../support/no-edge.ts';
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
@@ -14,7 +15,14 @@ const CHECKOUT = labelsOf([['cluster', 'checkout']]);
 
 const THRESHOLDS: Readonly<Record<string, DetectorSettings['thresholds']>> = {
   HostEjections: { smallPoolHosts: 10, rounds: 2, roundsWithin: 5 * MINUTE, roundGap: 10_000, outShare: 0.1 },
-  UpstreamErrors: { ratioAboveBaseline: 3, minRatio: 0.01, minEvents: 100, minExpected: 30, holdFor: 5 * MINUTE },
+  UpstreamErrors: {
+    ratioAboveBaseline: 3,
+    minRatio: 0.01,
+    chance: 1e-6,
+    minEvents: 100,
+    minExpected: 30,
+    holdFor: 5 * MINUTE,
+  },
   TrafficStopped: { baselineShare: 0.05, minExpected: 100, holdFor: 5 * MINUTE },
   TelemetryLost: { silentFor: 3 * MINUTE, ownIntervals: 3 },
 };
@@ -78,6 +86,7 @@ function viewOf(world: World, now: EpochMs): FeatureView {
         : world.out === undefined
           ? []
           : [{ labels: labelsOf(Object.entries({ cluster: 'checkout', balancer: 'a' })), value: world.out, at: now }],
+    ...NO_EDGE,
     balancers: () => world.balancers ?? [balancerOf('a')],
     watermark: () => (world.isHeard === false ? null : now),
   };
