@@ -106,6 +106,24 @@ const PLANTED: readonly { rule: string; path: string; text: string; says: RegExp
   },
   {
     rule: 'pure files are pure',
+    path: 'src/sim/policies/planted.ts',
+    text: 'export const x = Math.random();',
+    says: /uses Math.random/,
+  },
+  {
+    rule: 'imports point inward',
+    path: 'src/sim/planted.ts',
+    text: "import { x } from '../burn/engine.ts';",
+    says: /sim may not import burn/,
+  },
+  {
+    rule: 'imports point inward',
+    path: 'src/sim/planted.ts',
+    text: "import { x } from '../app/app.ts';",
+    says: /sim may not import app/,
+  },
+  {
+    rule: 'pure files are pure',
     path: 'src/otlp/decode-planted.ts',
     text: 'export const x = Buffer.alloc(1);',
     says: /uses Buffer/,

@@ -1,0 +1,254 @@
+import { add, at } from '../columns.ts';
+import { drawExponential, drawLognormal } from '../draws.ts';
+import { type Fleet, REACH } from '../fleet.ts';
+import type { ClusterSpec } from '../fleet-spec.ts';
+import { CLASS, CLASSES, RETRY_OUTCOMES } from '../measures.ts';
+import { NO_HOST } from '../policies/policy.ts';
+import { countEjection } from '../rounds.ts';
+import { REQUEST_CPU_S } from '../tls/costs.ts';
+import { EVENT, type EventQueue } from './event-queue.ts';
+import { Servers } from './servers.ts';
+
+/** Share of attempts that open a connection to the host; the others take one from the pool. Ours. */
+const CONNECT_SHARE = 0.05;
+/** A refused connection, or one that a full host turns away, is known after this long, ms. Ours. */
+const REFUSED_MS = 1;
+/** First byte of the answer until the last is handed to the kernel, mean, ms. Ours. */
+const WRITE_MS = 0.3;
+const HOT_KEY = 0x5eed;
+const RETRY = { attempt: 0, success: 1, overflow: 2 } as const;
+
+/** A request that is under way; records are used again. */
+interface Request {
+  balancer: number;
+  cluster: number;
+  host: number;
+  key: number;
+  startMs: number;
+  sentMs: number;
+  addedMs: number;
+  retries: number;
+  outcome: number;
+  /** The host did answer: its time counts as a backend's. */
+  answered: boolean;
+}
+
+/** The life of every request: balancer, host, answer, perhaps a retry. */
+export class Requests {
+  readonly #fleet: Fleet;
+  readonly #events: EventQueue;
+  readonly #cores: readonly Servers[];
+  readonly #slots: readonly Servers[];
+  readonly #all: Request[] = [];
+  readonly #free: number[] = [];
+  /** By balancer x clusters + cluster: requests under way, and retries among them. */
+  readonly #underWay: Int32Array;
+  readonly #retrying: Int32Array;
+
+  constructor(fleet: Fleet, events: EventQueue, cores: readonly Servers[]) {
+    this.#fleet = fleet;
+    this.#events = events;
+    this.#cores = cores;
+    this.#slots = Array.from(fleet.hosts.slots, (slots) => new Servers(slots));
+    this.#underWay = new Int32Array(fleet.routes.length);
+    this.#retrying = new Int32Array(fleet.routes.length);
+  }
+
+  /** A client sends a request. */
+  arrive(now: number, cluster: number): void {
+    const fleet = this.#fleet;
+    const balancer = fleet.l4.balancerOf(fleet.prng.below(2 ** 32));
+    const share = balancer < 0 ? 0 : fleet.availability(balancer);
+    if (share < 1 && fleet.prng.next() >= share) return;
+    const isHot = fleet.prng.next() < at(fleet.hotKeyShare, cluster);
+    const id = this.#take();
+    const request = this.#of(id);
+    const costMs = REQUEST_CPU_S * 1000 * at(fleet.balancers.cpuFactor, balancer);
+    const done = this.#coresOf(balancer).take(now, costMs) + at(fleet.balancers.addedMs, balancer);
+    add(fleet.measures.cpuS, balancer, costMs / 1000);
+    Object.assign(request, {
+      balancer,
+      cluster,
+      host: NO_HOST,
+      key: isHot ? HOT_KEY : fleet.prng.below(2 ** 32),
+      startMs: now,
+      addedMs: done - now,
+      retries: 0,
+    });
+    add(this.#underWay, this.#cell(request), 1);
+    if (fleet.prng.next() < at(fleet.balancers.failShare, balancer)) {
+      request.outcome = CLASS.serverError;
+      this.#finish(done, id);
+    } else this.#events.schedule(done, EVENT.dispatch, id);
+  }
+
+  /** The balancer chooses a host and sends the request. */
+  dispatch(now: number, id: number): void {
+    const fleet = this.#fleet;
+    const request = this.#of(id);
+    const { balancer, cluster } = request;
+    const route = fleet.route(balancer, cluster);
+    const host = fleet.pinned[cluster]?.draw() ?? route.pick(now, request.key);
+    request.host = host;
+    request.sentMs = now;
+    if (host === NO_HOST) {
+      add(fleet.measures.noHealthy, this.#cell(request), 1);
+      request.outcome = CLASS.serverError;
+      this.#finish(now, id);
+      return;
+    }
+    if (route.pool.inPanic) add(fleet.measures.panicRequests, this.#cell(request), 1);
+    route.started(host);
+    this.#events.schedule(now + this.#serve(now, request), EVENT.reply, id);
+  }
+
+  /** The answer is there, or the time is up. */
+  reply(now: number, id: number): void {
+    const fleet = this.#fleet;
+    const request = this.#of(id);
+    const { balancer, cluster, host } = request;
+    const route = fleet.route(balancer, cluster);
+    const global = at(fleet.firstHost, cluster) + host;
+    route.finished(host);
+    const left = at(fleet.hosts.leftAt, global);
+    if (left > request.sentMs && !route.pool.isMember(host)) {
+      request.outcome = CLASS.none;
+      add(fleet.measures.resets, balancer, 1);
+    }
+    const failed = request.outcome === CLASS.serverError || request.outcome === CLASS.none;
+    const cell = balancer * fleet.hostCount + global;
+    add(fleet.measures.attempts, cell * CLASSES + request.outcome, 1);
+    if (request.answered) fleet.measures.backend.record(cell, (now - request.sentMs) / 1000);
+    const ejection = route.pool.answered(now, host, failed);
+    if (ejection !== null) {
+      countEjection(fleet, balancer, cluster, ejection);
+      if (ejection.enforced) this.#events.schedule(ejection.until, EVENT.release, balancer, cluster);
+    }
+    if (failed && this.#mayRetry(request)) {
+      request.retries += 1;
+      this.dispatch(now, id);
+      return;
+    }
+    this.#finish(now, id);
+  }
+
+  /** What the host makes of the request: sets the outcome and returns how long that takes, ms. */
+  #serve(now: number, request: Request): number {
+    const fleet = this.#fleet;
+    const { prng, hosts } = fleet;
+    const { balancer, cluster } = request;
+    const spec = clusterOf(fleet, cluster);
+    const host = at(fleet.firstHost, cluster) + request.host;
+    request.outcome = CLASS.serverError;
+    request.answered = false;
+    if (at(hosts.reach, host) === REACH.refused) return REFUSED_MS;
+    if (at(hosts.reach, host) === REACH.hangs) return spec.timeoutMs;
+    const isNear = fleet.spec.balancers[balancer]?.zone === at(hosts.zone, host);
+    // Backend hop: 0.1 to 0.5 ms in the zone, 1 to 2 ms across.
+    const hopMs = isNear ? 0.1 + 0.4 * prng.next() : 1 + prng.next();
+    const connectMs = prng.next() < CONNECT_SHARE ? hopMs : 0;
+    if (connectMs > 0) fleet.measures.connect.record(balancer * fleet.hostCount + host, connectMs / 1000);
+    request.answered = true;
+    if (prng.next() < at(hosts.failShare, host)) return connectMs + at(hosts.failMs, host);
+    const slots = this.#slotsOf(host);
+    const waitMs = slots.wait(now, fleet.slots(host));
+    if (waitMs > at(hosts.queueMs, host)) return connectMs + REFUSED_MS;
+    const slow = fleet.slowness(host, now);
+    const dependency = this.#askDependency(spec);
+    const workMs = drawLognormal(prng, at(hosts.serviceMs, host) * slow, at(hosts.spread, host)) + dependency.ms;
+    slots.take(now, workMs, fleet.slots(host));
+    add(fleet.measures.hostBusyS, host, workMs / 1000);
+    const totalMs = connectMs + hopMs + waitMs + workMs;
+    if (totalMs > spec.timeoutMs) {
+      request.answered = false;
+      return spec.timeoutMs;
+    }
+    const draw = prng.next();
+    if (dependency.failed || draw < spec.errorShare) request.outcome = CLASS.serverError;
+    else request.outcome = draw < spec.errorShare + spec.clientErrorShare ? CLASS.clientError : CLASS.ok;
+    return totalMs;
+  }
+
+  #askDependency(spec: ClusterSpec): { readonly ms: number; readonly failed: boolean } {
+    const dependency = spec.dependency === null ? undefined : this.#fleet.dependencies[spec.dependency];
+    if (dependency === undefined) return { ms: 0, failed: false };
+    const draw = this.#fleet.prng.next();
+    if (draw < dependency.hangShare) return { ms: spec.timeoutMs, failed: true };
+    return {
+      ms: drawLognormal(this.#fleet.prng, dependency.serviceMs, 0.5),
+      failed: draw < dependency.hangShare + dependency.failShare,
+    };
+  }
+
+  #mayRetry(request: Request): boolean {
+    const { retries } = clusterOf(this.#fleet, request.cluster);
+    if (retries === null || request.retries >= retries.max) return false;
+    const cell = this.#cell(request);
+    // A retry keeps its place in the budget until its request ends.
+    const isFirst = request.retries === 0;
+    const room = Math.max(1, retries.budget * at(this.#underWay, cell));
+    if (isFirst && at(this.#retrying, cell) + 1 > room) {
+      add(this.#fleet.measures.retries, cell * RETRY_OUTCOMES.length + RETRY.overflow, 1);
+      return false;
+    }
+    if (isFirst) add(this.#retrying, cell, 1);
+    add(this.#fleet.measures.retries, cell * RETRY_OUTCOMES.length + RETRY.attempt, 1);
+    return true;
+  }
+
+  #finish(now: number, id: number): void {
+    const { measures, prng } = this.#fleet;
+    const request = this.#of(id);
+    const cell = this.#cell(request);
+    add(this.#underWay, cell, -1);
+    if (request.retries > 0) {
+      add(this.#retrying, cell, -1);
+      if (request.outcome === CLASS.ok) add(measures.retries, cell * RETRY_OUTCOMES.length + RETRY.success, 1);
+    }
+    const writeMs = drawExponential(prng, WRITE_MS);
+    add(measures.requests, cell * CLASSES + request.outcome, 1);
+    measures.requestDuration.record(cell, (now - request.startMs + writeMs) / 1000);
+    measures.addedDuration.record(cell, request.addedMs / 1000);
+    measures.write.record(cell, writeMs / 1000);
+    this.#free.push(id);
+  }
+
+  #take(): number {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    return (
+      this.#all.push({
+        balancer: 0,
+        cluster: 0,
+        host: NO_HOST,
+        key: 0,
+        startMs: 0,
+        sentMs: 0,
+        addedMs: 0,
+        retries: 0,
+        outcome: 0,
+        answered: false,
+      }) - 1
+    );
+  }
+
+  #of(id: number): Request {
+    return this.#all[id] as Request;
+  }
+
+  #cell(request: Request): number {
+    return request.balancer * this.#fleet.clusterCount + request.cluster;
+  }
+
+  #coresOf(balancer: number): Servers {
+    return this.#cores[balancer] as Servers;
+  }
+
+  #slotsOf(host: number): Servers {
+    return this.#slots[host] as Servers;
+  }
+}
+
+function clusterOf(fleet: Fleet, cluster: number): ClusterSpec {
+  return fleet.spec.clusters[cluster] as ClusterSpec;
+}

@@ -1,0 +1,270 @@
+import { createPrng, type Prng } from '../base/prng.ts';
+import { at } from './columns.ts';
+import type { BalancerChoice, HostChoice } from './faults/change.ts';
+import type { ClusterSpec, FleetSpec } from './fleet-spec.ts';
+import type { PoolHost } from './health/host-pool.ts';
+import { L4Tier } from './l4/l4-tier.ts';
+import { Measures } from './measures.ts';
+import { PinnedConnections } from './pinned-connections.ts';
+import { Route } from './route.ts';
+import type { KeyType } from './tls/costs.ts';
+import { TicketHolders } from './tls/ticket-holders.ts';
+import { TicketKeys } from './tls/ticket-keys.ts';
+
+export const REACH = { up: 0, refused: 1, hangs: 2 } as const;
+export const PROBES = { real: 0, pass: 1, fail: 2 } as const;
+
+/** Hosts of the whole fleet, in columns; changed by faults only. Hosts of a cluster lie together. */
+export interface HostColumns {
+  readonly cluster: Int32Array;
+  readonly zone: Int32Array;
+  readonly serviceMs: Float64Array;
+  readonly spread: Float64Array;
+  readonly slots: Int32Array;
+  readonly queueMs: Float64Array;
+  readonly failShare: Float64Array;
+  readonly failMs: Float64Array;
+  readonly slow: Float64Array;
+  readonly reach: Uint8Array;
+  readonly probes: Uint8Array;
+  readonly capacity: Float64Array;
+  /** Virtual time at which a host that joined cold is warm, and how much slower it is until then. */
+  readonly warmAt: Float64Array;
+  readonly coldFactor: Float64Array;
+  /** Virtual time at which it left last; requests in flight then are cut. */
+  readonly leftAt: Float64Array;
+}
+
+/** Balancers, in columns. */
+export interface BalancerColumns {
+  readonly present: Uint8Array;
+  readonly acceptsPerS: Float64Array;
+  readonly cpuFactor: Float64Array;
+  readonly addedMs: Float64Array;
+  readonly failShare: Float64Array;
+  /** Index into `configVersions`. */
+  readonly config: Int32Array;
+  /** 1 = takes no update. */
+  readonly updatesRefused: Uint8Array;
+  readonly configRejected: Float64Array;
+  /** Client connections open, and clients that gave up and are missing. */
+  readonly connections: Float64Array;
+  readonly missing: Float64Array;
+  /** Clients that were reset and are coming back. */
+  readonly reconnecting: Float64Array;
+}
+
+export interface DependencyState {
+  serviceMs: number;
+  failShare: number;
+  hangShare: number;
+}
+
+export interface TrafficState {
+  /** Multiples by cluster. */
+  readonly requests: Float64Array;
+  connections: number;
+  newShare: number;
+}
+
+const DAY_MS = 86_400_000;
+/** Config of every balancer before any push. */
+const CONFIG_FIRST = 'v1';
+
+/**
+ * The whole state of a simulated fleet: what it is, how each part behaves now, and what its balancers have counted.
+ * Engines move it through virtual time, faults change it, the emitter reads it.
+ */
+export class Fleet {
+  readonly spec: FleetSpec;
+  readonly measures: Measures;
+  readonly prng: Prng;
+  readonly hosts: HostColumns;
+  readonly balancers: BalancerColumns;
+  /** Index of each cluster's first host. */
+  readonly firstHost: Int32Array;
+  readonly hostCount: number;
+  /** By cluster: what is configured and which hosts are members. */
+  readonly members: readonly (readonly PoolHost[])[];
+  /** By balancer x clusters + cluster. */
+  readonly routes: readonly Route[];
+  readonly pinned: readonly (PinnedConnections | null)[];
+  readonly hotKeyShare: Float64Array;
+  readonly dependencies: readonly DependencyState[];
+  readonly traffic: TrafficState;
+  readonly configVersions: string[] = [CONFIG_FIRST];
+  readonly keys = new TicketKeys();
+  readonly holders: TicketHolders;
+  readonly l4: L4Tier;
+  keyType: KeyType;
+  certificateNotAfterMs: number;
+
+  constructor(spec: FleetSpec) {
+    this.spec = spec;
+    this.prng = createPrng(spec.seed);
+    const clusters = spec.clusters;
+    this.firstHost = new Int32Array(clusters.length);
+    clusters.forEach(({ hosts }, c) => {
+      this.firstHost[c + 1] = at(this.firstHost, c) + hosts.length;
+    });
+    this.hostCount = clusters.reduce((sum, { hosts }) => sum + hosts.length, 0);
+    this.hosts = hostColumns(clusters, this.hostCount);
+    this.balancers = balancerColumns(spec);
+    this.measures = new Measures(spec.balancers.length, clusters.length, this.hostCount);
+    this.members = clusters.map(({ hosts }) =>
+      hosts.map(({ weight, present }) => ({ weight, member: present, draining: false, joinedAt: -DAY_MS })),
+    );
+    this.routes = spec.balancers.flatMap(({ zone }) =>
+      clusters.map((cluster, c) => new Route(cluster, this.members[c] ?? [], zone, spec.zones.length, this.prng)),
+    );
+    this.pinned = clusters.map(({ pinned, hosts }) =>
+      pinned === null ? null : new PinnedConnections(pinned.connections, pinned.maxAgeMs, hosts.length, this.prng),
+    );
+    this.hotKeyShare = Float64Array.from(clusters, ({ hotKeyShare }) => hotKeyShare);
+    this.dependencies = spec.dependencies.map(({ serviceMs }) => ({ serviceMs, failShare: 0, hangShare: 0 }));
+    this.traffic = {
+      requests: new Float64Array(clusters.length).fill(1),
+      connections: 1,
+      newShare: spec.clients.newShare,
+    };
+    this.holders = new TicketHolders(this.keys, spec.tls.ticketHolders);
+    this.l4 = new L4Tier(spec.l4, spec.l4.nodes, this.presentBalancers());
+    this.keyType = spec.tls.keyType;
+    this.certificateNotAfterMs = spec.tls.notAfterMs;
+    this.balancersMoved();
+    for (const [balancer, share] of this.l4.shares()) {
+      const open = spec.clients.connectionsPerS * (spec.clients.connectionLifeMs / 1000) * share;
+      this.balancers.connections[balancer] = Math.round(open);
+    }
+  }
+
+  get clusterCount(): number {
+    return this.spec.clusters.length;
+  }
+
+  get balancerCount(): number {
+    return this.spec.balancers.length;
+  }
+
+  /** The route of a balancer to a cluster. */
+  route(balancer: number, cluster: number): Route {
+    const route = this.routes[balancer * this.clusterCount + cluster];
+    if (route === undefined) throw new RangeError(`no route from balancer ${balancer} to cluster ${cluster}`);
+    return route;
+  }
+
+  presentBalancers(): number[] {
+    return Array.from(this.balancers.present, (present, balancer) => (present === 1 ? balancer : -1)).filter(
+      (balancer) => balancer >= 0,
+    );
+  }
+
+  /** Tells routes by which zones traffic enters, after balancers came or went. */
+  balancersMoved(): void {
+    const shares = this.l4.shares();
+    const traffic = this.spec.zones.map((_, zone) =>
+      this.spec.balancers.reduce((sum, { zone: own }, b) => sum + (own === zone ? (shares.get(b) ?? 0) : 0), 0),
+    );
+    for (const route of this.routes) route.trafficChanged(traffic);
+  }
+
+  /** Factor of the daily course at a virtual time. */
+  dayFactor(now: number): number {
+    const { swing, peakAtMs } = this.spec.clients;
+    return swing === 0 ? 1 : 1 + swing * Math.cos((2 * Math.PI * (now - peakAtMs)) / DAY_MS);
+  }
+
+  /** Requests to a cluster per second at a virtual time, if every client can connect. */
+  requestsPerS(cluster: number, now: number): number {
+    const spec = this.spec.clusters[cluster];
+    return (spec?.requestsPerS ?? 0) * at(this.traffic.requests, cluster) * this.dayFactor(now);
+  }
+
+  /** New connections per second at a virtual time, without those that come back after a reset. */
+  connectionsPerS(now: number): number {
+    return this.spec.clients.connectionsPerS * this.traffic.connections * this.dayFactor(now);
+  }
+
+  /** Share of a balancer's clients that got through: the others send no requests. */
+  availability(balancer: number): number {
+    const open = at(this.balancers.connections, balancer);
+    const missing = at(this.balancers.missing, balancer);
+    return missing === 0 ? 1 : open / (open + missing);
+  }
+
+  /** Factor on the service time of a host now: slow by a fault, or cold. */
+  slowness(host: number, now: number): number {
+    return at(this.hosts.slow, host) * (now < at(this.hosts.warmAt, host) ? at(this.hosts.coldFactor, host) : 1);
+  }
+
+  /** Slots of a host now. */
+  slots(host: number): number {
+    return Math.max(1, Math.round(at(this.hosts.slots, host) * at(this.hosts.capacity, host)));
+  }
+
+  /** What a probe of the host would find. */
+  probePasses(host: number): boolean {
+    const probes = at(this.hosts.probes, host);
+    if (probes !== PROBES.real) return probes === PROBES.pass;
+    if (at(this.hosts.reach, host) !== REACH.up) return false;
+    const cluster = this.spec.clusters[at(this.hosts.cluster, host)];
+    if (cluster === undefined || cluster.checkDepth === 'shallow' || cluster.dependency === null) return true;
+    const dependency = this.dependencies[cluster.dependency];
+    if (dependency === undefined) return true;
+    const isLate = dependency.serviceMs > cluster.checkTimeoutMs;
+    const draw = this.prng.next();
+    return !isLate && draw >= dependency.failShare + dependency.hangShare;
+  }
+
+  /** Indices of the chosen hosts within their cluster. */
+  chosenHosts(cluster: number, choice: HostChoice): number[] {
+    const hosts = this.spec.clusters[cluster]?.hosts ?? [];
+    if (choice !== 'all' && !('zone' in choice)) return [...choice];
+    return [...hosts.keys()].filter((host) => choice === 'all' || hosts[host]?.zone === choice.zone);
+  }
+
+  chosenBalancers(choice: BalancerChoice): number[] {
+    if (choice !== 'all' && !('zone' in choice)) return [...choice];
+    const { balancers } = this.spec;
+    return [...balancers.keys()].filter((b) => choice === 'all' || balancers[b]?.zone === choice.zone);
+  }
+}
+
+function hostColumns(clusters: readonly ClusterSpec[], count: number): HostColumns {
+  const all = clusters.flatMap(({ hosts }, cluster) => hosts.map((host) => ({ ...host, cluster })));
+  const constant = (value: number): Float64Array => new Float64Array(count).fill(value);
+  return {
+    cluster: Int32Array.from(all, ({ cluster }) => cluster),
+    zone: Int32Array.from(all, ({ zone }) => zone),
+    serviceMs: Float64Array.from(all, ({ serviceMs }) => serviceMs),
+    spread: Float64Array.from(all, ({ spread }) => spread),
+    slots: Int32Array.from(all, ({ slots }) => slots),
+    queueMs: Float64Array.from(all, ({ queueMs }) => queueMs),
+    failShare: constant(0),
+    failMs: constant(2),
+    slow: constant(1),
+    reach: new Uint8Array(count),
+    probes: new Uint8Array(count),
+    capacity: constant(1),
+    warmAt: constant(Number.NEGATIVE_INFINITY),
+    coldFactor: constant(1),
+    leftAt: constant(Number.NEGATIVE_INFINITY),
+  };
+}
+
+function balancerColumns(spec: FleetSpec): BalancerColumns {
+  const count = spec.balancers.length;
+  return {
+    present: Uint8Array.from(spec.balancers, ({ present }) => (present ? 1 : 0)),
+    acceptsPerS: Float64Array.from(spec.balancers, ({ acceptsPerS }) => acceptsPerS),
+    cpuFactor: new Float64Array(count).fill(1),
+    addedMs: new Float64Array(count),
+    failShare: new Float64Array(count),
+    config: new Int32Array(count),
+    updatesRefused: new Uint8Array(count),
+    configRejected: new Float64Array(count),
+    connections: new Float64Array(count),
+    missing: new Float64Array(count),
+    reconnecting: new Float64Array(count),
+  };
+}
