@@ -69,7 +69,7 @@ export interface TrafficState {
 
 const DAY_MS = 86_400_000;
 /** Config of every balancer before any push. */
-const CONFIG_FIRST = 'v1';
+const FIRST_CONFIG = 'v1';
 
 /**
  * The whole state of a simulated fleet: what it is, how each part behaves now, and what its balancers have counted.
@@ -92,7 +92,7 @@ export class Fleet {
   readonly hotKeyShare: Float64Array;
   readonly dependencies: readonly DependencyState[];
   readonly traffic: TrafficState;
-  readonly configVersions: string[] = [CONFIG_FIRST];
+  readonly configVersions: string[] = [FIRST_CONFIG];
   readonly keys = new TicketKeys();
   readonly holders: TicketHolders;
   readonly l4: L4Tier;

@@ -44,25 +44,27 @@ export class HistogramColumns {
     return total;
   }
 
-  /** The bound that `share` of what was counted since `before` (a copy of `counts`) does not exceed, s. */
-  quantile(cell: number, share: number, before: Float64Array | null = null): number {
-    const from = cell * BUCKETS;
-    const deltaAt = (bucket: number): number =>
-      at(this.counts, from + bucket) - (before === null ? 0 : at(before, from + bucket));
-    let total = 0;
-    for (let bucket = 0; bucket < BUCKETS; bucket += 1) total += deltaAt(bucket);
-    let reached = 0;
-    for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
-      const inside = deltaAt(bucket);
-      if (inside > 0 && reached + inside >= share * total) {
-        const low = bucket === 0 ? 0 : (BOUNDS_S[bucket - 1] ?? 0);
-        const high = BOUNDS_S[bucket] ?? low * 2;
-        return low + ((high - low) * (share * total - reached)) / inside;
-      }
-      reached += inside;
-    }
-    return Number.NaN;
+  /** The value that `share` of what was counted does not exceed, s, interpolated within its bucket. */
+  quantile(cell: number, share: number): number {
+    return quantileIn(this.counts, cell * BUCKETS, share);
   }
+}
+
+/** The same over `BUCKETS` counts from `from` on; NaN when there are none. */
+export function quantileIn(counts: Float64Array, from: number, share: number): number {
+  let total = 0;
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1) total += at(counts, from + bucket);
+  let reached = 0;
+  for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
+    const inside = at(counts, from + bucket);
+    if (inside > 0 && reached + inside >= share * total) {
+      const low = bucket === 0 ? 0 : (BOUNDS_S[bucket - 1] ?? 0);
+      const high = BOUNDS_S[bucket] ?? low * 2;
+      return low + ((high - low) * (share * total - reached)) / inside;
+    }
+    reached += inside;
+  }
+  return Number.NaN;
 }
 
 function bucketOf(durationS: number): number {

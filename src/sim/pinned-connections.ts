@@ -34,13 +34,20 @@ export class PinnedConnections {
     for (let connection = 0; connection < this.size; connection += 1) {
       const host = this.#host[connection] ?? -1;
       if (host >= 0 && isUsable.has(host) && this.#prng.next() >= ended) continue;
-      const next = usable[this.#prng.below(usable.length)] ?? -1;
+      const next = this.#choose(usable);
       if (host >= 0) add(this.counts, host, -1);
       if (next >= 0) add(this.counts, next, 1);
       this.#host[connection] = next;
       moved += 1;
     }
     return moved;
+  }
+
+  /** Of two hosts at random the one with fewer connections. */
+  #choose(usable: readonly number[]): number {
+    const first = usable[this.#prng.below(usable.length)] ?? -1;
+    const second = usable[this.#prng.below(usable.length)] ?? -1;
+    return at(this.counts, second) < at(this.counts, first) ? second : first;
   }
 
   /** The host of a connection drawn at random; -1 when it has none. */

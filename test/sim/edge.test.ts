@@ -33,7 +33,8 @@ describe('the L4 tier', () => {
     const tier = new L4Tier({ hashing: 'maglev', tracking: true }, 8, BALANCERS);
     const share = tier.shares().get(7) ?? 0;
     const change = tier.balancersChanged(BALANCERS.filter((balancer) => balancer !== 7));
-    assert.equal(change.resets, share);
+    assert.ok(Math.abs(change.resets - share) < 0.2 * share, `${change.resets} of ${share}`);
+    assert.ok(Math.abs([...tier.shares().values()].reduce((a, b) => a + b, 0) - 1) < 1e-9, 'shares');
     assert.equal(tier.shares().get(7), undefined);
     const untracked = new L4Tier({ hashing: 'maglev', tracking: false }, 8, BALANCERS);
     assert.ok(untracked.balancersChanged(BALANCERS.slice(1)).resets > share);

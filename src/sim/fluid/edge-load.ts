@@ -7,6 +7,9 @@ import { CONNECTION_CPU_S, handshakeCpuS, REQUEST_CPU_S, ROUND_TRIPS_TLS } from 
 import { latencyWeights, shareAbove } from './latency-weights.ts';
 
 const RHO_MAX = 0.995;
+/** Of a full queue: who is served has waited this share of the clients' limit; variation of that wait. Ours. */
+const PATIENCE = 0.8;
+const STANDING_CV = 0.05;
 /** Clients that were reset come back spread over about this long, s; as in the exact engine. */
 const RECONNECT_S = 10;
 
@@ -51,7 +54,8 @@ export class EdgeLoad {
     const again = at(this.#again, balancer);
     this.#again[balancer] = 0;
     const first = prng.poisson(perS * elapsedS + back);
-    const arrived = this.#accept(balancer, first + prng.poisson(again), elapsedS);
+    const meanPerS = perS + (back + again) / elapsedS;
+    const arrived = this.#accept(balancer, first + prng.poisson(again), meanPerS);
     const fresh = drawBinomial(prng, arrived, traffic.newShare);
     const resumed = drawBinomial(prng, arrived - fresh, holders.resumableShare);
     const full = arrived - resumed;
@@ -68,17 +72,29 @@ export class EdgeLoad {
       elapsedS,
     );
     this.addedS[balancer] = waitingS + requestS + at(balancers.addedMs, balancer) / 1000;
-    this.addedCv[balancer] = waitingS / at(this.addedS, balancer);
-    this.#finish(balancer, full, resumed, first / Math.max(1, first + again), waitingS, fullS);
+    // In a standing queue everybody waits about the same; the wait of a steady one is exponential.
+    const standingS = Math.min(waitingS, at(this.backlogS, balancer) / (fleet.spec.balancers[balancer]?.cores ?? 1));
+    const deviationS = Math.hypot(waitingS - standingS, STANDING_CV * standingS);
+    this.addedCv[balancer] = deviationS / at(this.addedS, balancer);
+    const opened = this.#finish(
+      balancer,
+      full,
+      resumed,
+      first / Math.max(1, first + again),
+      waitingS,
+      deviationS,
+      fullS,
+    );
     holders.returned(arrived - fresh);
-    this.#close(balancer, elapsedS);
+    this.#close(balancer, opened, elapsedS);
   }
 
-  #accept(balancer: number, offered: number, elapsedS: number): number {
+  /** How many of those that came in this step were accepted; waits follow from the mean rate, not from the draw. */
+  #accept(balancer: number, offered: number, meanPerS: number): number {
     const { measures, prng, balancers, spec } = this.#fleet;
     const rate = at(balancers.acceptsPerS, balancer);
     const places = spec.balancers[balancer]?.acceptPlaces ?? 0;
-    const rho = offered / elapsedS / rate;
+    const rho = meanPerS / rate;
     const turnedAway = drawBinomial(prng, offered, overflowShare(rho, places));
     const waitedS = Math.min(places / rate, mm1WaitS(Math.min(rho, 0.999999), rate));
     const accepted = offered - turnedAway;
@@ -100,7 +116,7 @@ export class EdgeLoad {
     const before = at(this.backlogS, balancer);
     const grown = Math.max(0, before + offeredS - cores * elapsedS);
     // Nobody waits longer than clients do: what is older has been given up.
-    const limitS = (spec.clients.handshakeTimeoutMs / 1000) * cores;
+    const limitS = PATIENCE * (spec.clients.handshakeTimeoutMs / 1000) * cores;
     this.lostShare[balancer] = grown > limitS && offeredS > 0 ? Math.min(1, (grown - limitS) / offeredS) : 0;
     this.backlogS[balancer] = Math.min(limitS, grown);
     add(measures.cpuS, balancer, Math.min(cores * elapsedS, before + offeredS));
@@ -109,12 +125,20 @@ export class EdgeLoad {
     return steadyS + (before + at(this.backlogS, balancer)) / 2 / cores;
   }
 
-  #finish(balancer: number, full: number, resumed: number, firstShare: number, waitingS: number, costS: number): void {
+  #finish(
+    balancer: number,
+    full: number,
+    resumed: number,
+    firstShare: number,
+    waitingS: number,
+    deviationS: number,
+    costS: number,
+  ): number {
     const fleet = this.#fleet;
     const { measures, prng, spec } = fleet;
     const limitS = spec.clients.handshakeTimeoutMs / 1000;
     const durationS = waitingS + costS + (ROUND_TRIPS_TLS * spec.clients.roundTripMs) / 1000;
-    const cv = waitingS / durationS;
+    const cv = deviationS / durationS;
     const lost = Math.max(at(this.lostShare, balancer), shareAbove(limitS, durationS, cv));
     const failedFull = drawBinomial(prng, full, lost);
     const failedResumed = drawBinomial(prng, resumed, lost);
@@ -127,16 +151,20 @@ export class EdgeLoad {
     measures.tls.recordShares(balancer, latencyWeights(durationS, cv), durationS, opened);
     measures.tls.record(balancer, limitS, failed);
     add(measures.connectionsOpened, balancer, opened);
-    add(fleet.balancers.connections, balancer, opened);
     // A client tries twice; the second time it is missing.
     add(this.#again, balancer, failed * firstShare);
     add(fleet.balancers.missing, balancer, failed * (1 - firstShare));
+    return opened;
   }
 
-  #close(balancer: number, elapsedS: number): void {
+  /** Of those that were open, and of those that opened within the step, some have ended by its end. */
+  #close(balancer: number, opened: number, elapsedS: number): void {
     const { balancers, prng, spec } = this.#fleet;
-    const ended = 1 - Math.exp((-elapsedS * 1000) / spec.clients.connectionLifeMs);
-    add(balancers.connections, balancer, -drawBinomial(prng, at(balancers.connections, balancer), ended));
+    const lives = (elapsedS * 1000) / spec.clients.connectionLifeMs;
+    const ended = 1 - Math.exp(-lives);
+    const closed = drawBinomial(prng, at(balancers.connections, balancer), ended);
+    const closedNew = drawBinomial(prng, opened, 1 - ended / lives);
+    add(balancers.connections, balancer, opened - closed - closedNew);
     const left = at(balancers.missing, balancer) * (1 - ended);
     balancers.missing[balancer] = left < 0.5 ? 0 : left;
   }

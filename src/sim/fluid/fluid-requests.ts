@@ -78,7 +78,7 @@ export class FluidRequests {
     const { measures, prng } = this.#fleet;
     const cell = balancer * this.#fleet.clusterCount + cluster;
     const route = this.#fleet.route(balancer, cluster);
-    const entries = this.#shareOut(now, balancer, cluster, group);
+    const entries = this.#shareOut(now, balancer, cluster, group, elapsedS);
     if (entries === 0) {
       add(measures.noHealthy, cell, count);
       add(measures.requests, cell * CLASSES + CLASS.serverError, count);
@@ -97,7 +97,7 @@ export class FluidRequests {
   }
 
   /** Writes who may be picked to `#entry` and how often to `#shares`; how many there are. */
-  #shareOut(now: number, balancer: number, cluster: number, group: number): number {
+  #shareOut(now: number, balancer: number, cluster: number, group: number, elapsedS: number): number {
     const { firstHost, pinned, members, hostCount, hotKeyShare } = this.#fleet;
     const spec = this.#fleet.spec.clusters[cluster] as ClusterSpec;
     const route = this.#fleet.route(balancer, cluster);
@@ -107,7 +107,11 @@ export class FluidRequests {
     for (let host = 0; host < spec.hosts.length; host += 1) {
       const isTaken =
         connections === null ? route.isUsable(host) && route.groupOf(host) === group : connections.share(host) > 0;
-      if (!isTaken) continue;
+      if (!isTaken) {
+        const isOwn = connections !== null || route.groupOf(host) === group;
+        if (isOwn) this.#relax(balancer * hostCount + first + host, 0, at(this.#load.timeS, first + host), elapsedS);
+        continue;
+      }
       const member = members[cluster]?.[host];
       this.#entry[count] = host;
       this.#shares[count] = connections?.share(host) ?? 0;

@@ -61,11 +61,17 @@ export class L4Tier {
     return this.#choose(hash, this.#nodeOf(hash));
   }
 
-  /** Share of the flows at each balancer. */
+  /** Share of new flows that each balancer gets. */
   shares(): ReadonlyMap<number, number> {
-    const counts = new Map<number, number>();
-    for (const balancer of this.#balancer) counts.set(balancer, (counts.get(balancer) ?? 0) + 1);
-    return new Map([...counts].map(([balancer, count]) => [balancer, count / this.#hashes.length]));
+    const counts = new Map<number, number>(this.#balancers.map((balancer) => [balancer, 0]));
+    if (this.#settings.hashing === 'mod') {
+      return new Map(this.#balancers.map((balancer) => [balancer, 1 / this.#balancers.length]));
+    }
+    for (let slot = 0; slot < this.#table.slots; slot += 1) {
+      const balancer = this.#table.hostAt(slot);
+      counts.set(balancer, (counts.get(balancer) ?? 0) + 1);
+    }
+    return new Map([...counts].map(([balancer, count]) => [balancer, count / this.#table.slots]));
   }
 
   nodesChanged(nodes: number): L4Change {
