@@ -92,6 +92,7 @@ export const ATTRIBUTE = {
   connectionState: 'network.connection.state',
   cpuState: 'lb.cpu.state',
   configVersion: 'lb.config.version',
+  tlsKeyType: 'lb.tls.key.type',
   balancerZone: 'cloud.availability_zone',
   region: 'cloud.region',
   service: 'service.name',

@@ -1,0 +1,106 @@
+import { createEngine, type Engine } from '../../app/engine.ts';
+import { TICK_MS } from '../../app/ticker.ts';
+import { type EpochMs, epochMs } from '../../base/units.ts';
+import type { Rules } from '../../config/config.ts';
+import type { Receiver } from '../../model/receiver.ts';
+import { createWebhookNotifier } from '../../notify/webhook/notifier.ts';
+import { decodeMetrics } from '../../otlp/decode-metrics.ts';
+import { Staging } from '../../otlp/staging.ts';
+import { createMemoryStore } from '../../store/memory-store.ts';
+import { createEmitter, type EmittedFlavor, type Emitter } from '../emit/emitter.ts';
+import type { Plan } from '../scenarios/scenario.ts';
+import { createSimulation, type Simulation } from '../simulation.ts';
+import { CaseBook } from './case-book.ts';
+import { type Impact, ImpactMeter } from './impact.ts';
+import { judge, type Verdict } from './verdict.ts';
+
+/** Virtual 0 of every drill: Monday 2026-03-02T00:00:00Z. */
+export const DRILL_EPOCH: EpochMs = epochMs(1_772_409_600_000);
+
+/** What goes wrong for seconds only would drown in a push interval. */
+const CLOSE_LOOK_MS = 120_000;
+const CLOSE_STEP_MS = 1000;
+
+/** Nothing is sent in a drill. */
+const RECEIVER: Receiver = {
+  name: 'drill',
+  type: 'webhook',
+  url: 'http://127.0.0.1:9/',
+  secret: null,
+  sendResolved: true,
+};
+
+export interface Rehearsal {
+  readonly verdict: Verdict;
+  readonly impact: Impact;
+  readonly points: number;
+}
+
+export interface RehearsalOptions {
+  readonly plan: Plan;
+  readonly rules: Rules;
+  readonly flavor: EmittedFlavor;
+  /** Told now and then how much of the virtual time has passed, 0 to 1. */
+  readonly onProgress?: (share: number) => void;
+}
+
+/**
+ * A scenario in virtual time through the engine that serve runs: the fleet's requests are decoded and applied as
+ * received, the evaluator ticks every 10 s. Nothing is sent. The same plan gives the same verdict.
+ */
+export function rehearse({ plan, rules, flavor, onProgress }: RehearsalOptions): Rehearsal {
+  const simulation = createSimulation(plan.fleet, plan.timeline);
+  const emitter = createEmitter(simulation.fleet, flavor, DRILL_EPOCH);
+  const engine = drillEngine(rules);
+  const book = new CaseBook();
+  const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
+  const staging = new Staging();
+  let points = 0;
+  for (let now = TICK_MS; now <= plan.untilMs; now += TICK_MS) {
+    const isPush = now % plan.pushMs === 0;
+    if (isPush || isCloseLook(plan, now)) advance(simulation, plan, meter, now);
+    if (isPush) points += push(emitter, engine, staging, now);
+    book.hear(engine.evaluator.tick(at(now)));
+    if (now % (360 * TICK_MS) === 0) onProgress?.(now / plan.untilMs);
+  }
+  const expected = flavor === 'envoy' ? plan.expectedOfEnvoy : plan.expected;
+  return { verdict: judge(book.cases(), expected, at(plan.faultAtMs)), impact: meter.impact(), points };
+}
+
+const at = (virtualMs: number): EpochMs => epochMs(DRILL_EPOCH + virtualMs);
+
+export function drillEngine(rules: Rules): Engine {
+  const receivers = rules.receivers.length > 0 ? rules.receivers : [RECEIVER];
+  const engine = createEngine({
+    rules,
+    receivers,
+    notifiers: new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)])),
+    store: createMemoryStore(),
+    baseUrl: () => 'http://slowburn.local',
+    runbook: () => null,
+  });
+  engine.evaluator.restore(epochMs(0), new Set());
+  return engine;
+}
+
+const isCloseLook = ({ faultAtMs }: Plan, now: number): boolean => now > faultAtMs && now <= faultAtMs + CLOSE_LOOK_MS;
+
+function advance(simulation: Simulation, plan: Plan, meter: ImpactMeter, now: number): void {
+  if (isCloseLook(plan, now)) {
+    for (let step = now - TICK_MS + CLOSE_STEP_MS; step < now; step += CLOSE_STEP_MS) {
+      simulation.advanceTo(step);
+      meter.sample(step);
+    }
+  }
+  simulation.advanceTo(now);
+  meter.sample(now);
+}
+
+function push(emitter: Emitter, engine: Engine, staging: Staging, now: number): number {
+  let points = 0;
+  for (const { balancer, body } of emitter.exportAt(now)) {
+    decodeMetrics(body, staging);
+    points += engine.series.apply(staging, { receivedAt: at(now), peer: balancer, identityHeader: null }).points;
+  }
+  return points;
+}

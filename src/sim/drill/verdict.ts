@@ -1,0 +1,106 @@
+import { durationText } from '../../model/phrases.ts';
+import type { Expectation, IncidentExpected, Named, QuietExpected } from '../scenarios/scenario.ts';
+import type { Case, Sighting } from './case-book.ts';
+
+/** What came of a scenario, and what of it is not as expected. */
+export interface Verdict {
+  /** Empty = as expected. */
+  readonly misses: readonly string[];
+  /** Name of the lead, severity and tier of the incident that matters; null = there was none. */
+  readonly seen: { readonly lead: string; readonly severity: string; readonly tier: string | null } | null;
+  /** From the fault until it was as expected, or until anything was opened; null = never. */
+  readonly detectedAfterMs: number | null;
+  readonly pages: number;
+  readonly incidents: number;
+}
+
+/** Times are ms since 1970. */
+export function judge(cases: readonly Case[], expected: Expectation, faultAtMs: number): Verdict {
+  const early = cases.filter(({ openedAtMs }) => openedAtMs < faultAtMs);
+  const misses = early.map((one) => `opened ${nameOf(one)} before anything happened`);
+  const pages = cases.reduce((sum, one) => sum + one.pages.length, 0);
+  const main = mainCase(cases, expected);
+  const last = main?.sightings.at(-1);
+  const seen = last === undefined ? null : { lead: last.lead, severity: worstOf(main), tier: tierOf(main) };
+  const summary = { seen, pages, incidents: cases.length };
+  if (expected.kind === 'quiet') {
+    misses.push(...quietMisses(cases, pages, expected));
+    const opened = main === undefined ? null : main.openedAtMs - faultAtMs;
+    return { ...summary, misses, detectedAfterMs: opened };
+  }
+  const good = main?.sightings.find((sighting) => isAsExpected(sighting, expected));
+  const detectedAfterMs = good === undefined ? null : good.atMs - faultAtMs;
+  misses.push(...incidentMisses(cases, main, detectedAfterMs, pages, expected));
+  return { ...summary, misses, detectedAfterMs };
+}
+
+function quietMisses(cases: readonly Case[], pages: number, { incidentsMax }: QuietExpected): string[] {
+  const misses: string[] = [];
+  if (pages > 0) misses.push(`${pages} pages where nobody was to be paged`);
+  if (cases.length > incidentsMax) misses.push(`opened ${cases.map(nameOf).join(', ')}, at most ${incidentsMax} expected`);
+  return misses;
+}
+
+function incidentMisses(
+  cases: readonly Case[],
+  main: Case | undefined,
+  detectedAfterMs: number | null,
+  pages: number,
+  expected: IncidentExpected,
+): string[] {
+  if (main === undefined) return [`no incident, ${expected.lead} expected`];
+  const misses: string[] = [];
+  const last = main.sightings.at(-1) as Sighting;
+  if (!isLead(last.lead, expected)) misses.push(`led by ${last.lead}, not ${expected.lead}`);
+  if (worstOf(main) !== expected.severity) misses.push(`a ${worstOf(main)}, not a ${expected.severity}`);
+  if (detectedAfterMs === null) misses.push(`never a ${expected.severity} led by ${expected.lead}`);
+  else if (detectedAfterMs > expected.withinMs) {
+    misses.push(`after ${durationText(detectedAfterMs)}, later than ${durationText(expected.withinMs)}`);
+  }
+  if (pages !== expected.pages) misses.push(`${pages} pages, not ${expected.pages}${pagesText(cases)}`);
+  if (cases.length > 1) misses.push(`${cases.length} incidents for one cause: ${cases.map(nameOf).join(', ')}`);
+  if (expected.tiers !== null && !expected.tiers.includes(tierOf(main) ?? '')) {
+    misses.push(`tier ${tierOf(main) ?? 'none'}, not ${expected.tiers.join(' or ')}`);
+  }
+  if (isLead(last.lead, expected) && last.lead === expected.lead && last.incident.runbook !== expected.runbook) {
+    misses.push(`runbook ${last.incident.runbook}, not ${expected.runbook}`);
+  }
+  for (const { what } of expected.evidence.filter((named) => !isNamed(main, named))) misses.push(`${what} is not named`);
+  const isOver = last.incident.state === 'resolved';
+  if (isOver !== expected.resolved) misses.push(isOver ? 'resolved while it lasts' : 'still open at the end');
+  return misses;
+}
+
+const isLead = (lead: string, { lead: wanted, alternatives }: IncidentExpected): boolean =>
+  lead === wanted || alternatives.includes(lead);
+
+const isAsExpected = ({ lead, incident, pages }: Sighting, expected: IncidentExpected): boolean =>
+  isLead(lead, expected) && (expected.severity === 'ticket' || (incident.severity === 'page' && pages > 0));
+
+/** The one with the lead that was asked for, else the gravest, else the first. */
+function mainCase(cases: readonly Case[], expected: Expectation): Case | undefined {
+  const led = expected.kind === 'quiet' ? [] : cases.filter((one) => isLead(one.sightings.at(-1)?.lead ?? '', expected));
+  const [wanted] = [...led].sort((a, b) => b.pages.length - a.pages.length || a.id - b.id);
+  return wanted ?? cases.find((one) => worstOf(one) === 'page') ?? cases[0];
+}
+
+const worstOf = (one: Case | undefined): string =>
+  one?.sightings.some(({ incident }) => incident.severity === 'page') ? 'page' : 'ticket';
+
+/** The tier that it reached last; incidents keep their highest. */
+const tierOf = (one: Case | undefined): string | null => one?.sightings.findLast(({ incident }) => incident.tier !== null)?.incident.tier ?? null;
+
+const nameOf = (one: Case): string => `${worstOf(one)} ${one.sightings.at(-1)?.lead ?? '?'}`;
+
+const pagesText = (cases: readonly Case[]): string => {
+  const reasons = cases.flatMap((one) => one.pages.map(({ reason }) => `${one.sightings.at(-1)?.lead} ${reason}`));
+  return reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
+};
+
+function isNamed({ sightings }: Case, { pattern }: Named): boolean {
+  return sightings.some(({ incident }) => {
+    const texts = [incident.title];
+    for (const { alert } of incident.members) texts.push(alert.summary, ...alert.evidence.map(({ text }) => text));
+    return texts.some((text) => pattern.test(text));
+  });
+}
