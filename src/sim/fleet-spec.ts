@@ -99,6 +99,8 @@ export interface ClientSpec {
 
 export interface TlsSpec {
   readonly keyType: KeyType;
+  /** Tickets are good at every balancer that has the key, session ids only at the balancer that made them. */
+  readonly resumption: 'tickets' | 'sessions';
   /** Clients in the world that hold a ticket. */
   readonly ticketHolders: number;
   /** Variability of handshake arrivals, (ca2 + cs2) / 2: clients come in bursts. 1 = Poisson. */
@@ -176,7 +178,14 @@ export function fleetOf(
     dependencies: [],
     ...parts,
     clients: { ...CLIENTS, ...parts.clients },
-    tls: { keyType: 'ecdsa-p256', ticketHolders: 1e7, burstiness: 1, notAfterMs: NEVER_MS, ...parts.tls },
+    tls: {
+      keyType: 'ecdsa-p256',
+      resumption: 'tickets',
+      ticketHolders: 1e7,
+      burstiness: 1,
+      notAfterMs: NEVER_MS,
+      ...parts.tls,
+    },
     l4: { nodes: 8, hashing: 'maglev', tracking: true, ...parts.l4 },
   };
 }

@@ -185,6 +185,12 @@ export class Fleet {
     return this.spec.clients.connectionsPerS * this.traffic.connections * this.dayFactor(now);
   }
 
+  /** Share of returning clients that can resume. A flow reaches any balancer, so one session cache knows its share. */
+  resumableShare(): number {
+    if (this.spec.tls.resumption === 'tickets') return this.holders.resumableShare;
+    return 1 / Math.max(1, this.presentBalancers().length);
+  }
+
   /** Share of a balancer's clients that got through: the others send no requests. */
   availability(balancer: number): number {
     const open = at(this.balancers.connections, balancer);

@@ -1,7 +1,21 @@
 import { add, at } from './columns.ts';
 import type { Fleet } from './fleet.ts';
-import type { Ejection } from './health/outlier-ejection.ts';
+import type { FleetSpec } from './fleet-spec.ts';
+import { ACTIVE_CHECKS } from './health/active-checks.ts';
+import { type Ejection, OUTLIERS } from './health/outlier-ejection.ts';
 import { EJECTION_KINDS } from './measures.ts';
+
+/** Balancers probe all clusters in one round, at the shortest interval that any of them asks for, ms. */
+export function probeIntervalMs(spec: FleetSpec): number {
+  const intervals = spec.clusters.flatMap(({ checks }) => (checks === null ? [] : [checks.intervalMs]));
+  return intervals.length === 0 ? ACTIVE_CHECKS.intervalMs : Math.min(...intervals);
+}
+
+/** Likewise for comparing success rates, ms. */
+export function sweepIntervalMs(spec: FleetSpec): number {
+  const intervals = spec.clusters.flatMap(({ outliers }) => (outliers === null ? [] : [outliers.intervalMs]));
+  return intervals.length === 0 ? OUTLIERS.intervalMs : Math.min(...intervals);
+}
 
 /** One balancer probes every member of every cluster that it checks. Nothing of it is load. */
 export function probeRound(fleet: Fleet, balancer: number): void {

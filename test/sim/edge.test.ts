@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { Fleet } from '../../src/sim/fleet.ts';
+import { balancersOf, fleetOf } from '../../src/sim/fleet-spec.ts';
 import { L4Tier } from '../../src/sim/l4/l4-tier.ts';
 import { zoneSplit } from '../../src/sim/policies/zone-split.ts';
 import { mm1WaitS, overflowShare, waitS } from '../../src/sim/queues/queue-models.ts';
 import { handshakeCpuS, setupRoundTripsS } from '../../src/sim/tls/costs.ts';
-import { SessionCache } from '../../src/sim/tls/session-cache.ts';
 import { TicketHolders } from '../../src/sim/tls/ticket-holders.ts';
 import { TicketKeys } from '../../src/sim/tls/ticket-keys.ts';
 
@@ -69,6 +70,12 @@ describe('TLS', () => {
     assert.ok(holders.resumableShare < 0.3 && keys.current === 0);
   });
 
+  test('sessions are known to one balancer only: of 4, a quarter of returning clients resumes', () => {
+    const shareWith = (resumption: 'tickets' | 'sessions'): number =>
+      new Fleet(fleetOf({ balancers: balancersOf(4), tls: { resumption } })).resumableShare();
+    assert.deepEqual([shareWith('tickets'), shareWith('sessions')], [1, 0.25]);
+  });
+
   test('clients are neither made nor lost', () => {
     fc.assert(
       fc.property(fc.array(fc.record({ back: fc.nat(3000), overlap: fc.boolean() }), { maxLength: 20 }), (steps) => {
@@ -83,15 +90,6 @@ describe('TLS', () => {
         assert.ok(Math.abs(holders.resumableShare - 1) < 1e-9);
       }),
     );
-  });
-
-  test('sessions live where they were made, for their time and while there is room', () => {
-    const [here, there] = [new SessionCache(2, 1000), new SessionCache(2, 1000)];
-    here.store(0, 1);
-    assert.ok(here.knows(999, 1) && !here.knows(1000, 1) && !there.knows(0, 1));
-    here.store(1, 2);
-    here.store(2, 3);
-    assert.ok(!here.knows(3, 1) && here.knows(3, 2) && here.size === 2);
   });
 });
 

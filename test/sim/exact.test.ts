@@ -124,3 +124,73 @@ describe('fast-fail sinkhole, 40 hosts', () => {
     assert.ok((starts[2] ?? 999) < 120);
   });
 });
+
+describe('the exact engine', () => {
+  test('probes are neither requests nor load', () => {
+    const spec = fleetOf({
+      balancers: balancersOf(2),
+      clusters: [{ ...CLUSTER, requestsPerS: 0, hosts: hostsOf(4), checks: ACTIVE_CHECKS }],
+    });
+    const fleet = new Fleet(spec);
+    const broken: TimedChange = {
+      at: 20_000,
+      change: { kind: 'hosts', cluster: 0, hosts: [1], set: { reach: 'hangs' } },
+    };
+    new ExactEngine(fleet, [broken]).advanceTo(60_000);
+    assert.ok(at(fleet.measures.probesFailed, 1) >= 7, 'one every 5 s');
+    assert.equal(fleet.route(0, 0).pool.healthy, 3);
+    assert.equal(requestsOf(fleet) + attemptsOf(fleet, 1) + at(fleet.measures.hostBusyS, 1), 0);
+  });
+
+  test('retries save what a single host fails, and stay within 20 % of what is under way', (t) => {
+    const run = (hosts: 'all' | readonly number[]): { errors: number; attempts: number; overflow: number } => {
+      const spec = fleetOf({
+        clusters: [
+          {
+            ...CLUSTER,
+            requestsPerS: 1000,
+            policy: 'round-robin',
+            hosts: hostsOf(10),
+            retries: { max: 1, budget: 0.2 },
+          },
+        ],
+      });
+      const fleet = new Fleet(spec);
+      const broken: TimedChange = {
+        at: 0,
+        change: { kind: 'hosts', cluster: 0, hosts, set: { failShare: 1, failMs: 40 } },
+      };
+      new ExactEngine(fleet, [broken]).advanceTo(60_000);
+      const [attempts = 0, , overflow = 0] = fleet.measures.retries;
+      const requests = requestsOf(fleet);
+      return { errors: errorsOf(fleet) / requests, attempts: attempts / requests, overflow: overflow / requests };
+    };
+    const [one, all] = [run([4]), run('all')];
+    t.diagnostic(`one of ten fails: ${percent(one.errors)} errors left; all fail: ${percent(all.attempts)} retried`);
+    assert.ok(one.errors < 0.02, `errors ${one.errors}`);
+    assert.ok(all.errors > 0.999 && all.attempts > 0.1 && all.attempts < 0.27, `attempts ${all.attempts}`);
+    assert.ok(all.overflow > 0.7, `overflow ${all.overflow}`);
+  });
+
+  test('ten requests an hour arrive at the rate they should, day and night', () => {
+    const spec = fleetOf({
+      clusters: [{ ...CLUSTER, requestsPerS: 10 / 3600, hosts: hostsOf(3) }],
+      clients: { swing: 0.5, connectionsPerS: 0 },
+    });
+    const fleet = new Fleet(spec);
+    const engine = new ExactEngine(fleet, []);
+    const day = 86_400_000;
+    engine.advanceTo(100 * day);
+    const total = requestsOf(fleet);
+    assert.ok(Math.abs(total - 24_000) < 5 * Math.sqrt(24_000), `${total}`);
+    let peak = 0;
+    for (let d = 100; d < 200; d += 1) {
+      engine.advanceTo(d * day + 11 * 3_600_000);
+      const before = requestsOf(fleet);
+      engine.advanceTo(d * day + 17 * 3_600_000);
+      peak += requestsOf(fleet) - before;
+    }
+    // 6 hours around the peak: 60 x (1 + 0.5 x sin(45 deg) / (pi / 4)) a day.
+    assert.ok(Math.abs(peak - 8701) < 5 * Math.sqrt(8701), `${peak}`);
+  });
+});

@@ -18,12 +18,12 @@ import { between, type Figures, figuresOf, quantileOf } from '../support/sim-fig
 
 const MINUTE = 60_000;
 
-/** A large edge: 400 k requests/s, 50 k full handshakes/s at 65 % resumption. 50 balancers, 203 cores in all. */
+/** A large edge of 50 balancers, RSA certificate; new clients are 35 %, so that 65 % of handshakes are resumed. */
 function edge(requestsPerS: number, clients: Partial<ClientSpec>, tls: Partial<TlsSpec>, cores: number): FleetSpec {
   return fleetOf({
     balancers: balancersOf(50, { cores, acceptsPerS: 50_000 }),
     clusters: [{ ...CLUSTER, requestsPerS, policy: 'round-robin', hosts: hostsOf(40, { slots: 2000 }) }],
-    clients: { roundTripMs: 20, newShare: 0.35, ...clients },
+    clients: { roundTripMs: 30, newShare: 0.35, ...clients },
     tls: { keyType: 'rsa-2048', ticketHolders: 1e9, burstiness: 45, ...tls },
   });
 }
@@ -82,7 +82,7 @@ describe('the edge', () => {
       { at: 5 * MINUTE, change: { kind: 'ticket_keys_rotated', overlap: false } },
       { at: 14 * MINUTE, change: { kind: 'ticket_key_restored', key: 0 } },
     ];
-    const spec = edge(400_000, { connectionsPerS: 143_000, newShare: 0.35, connectionLifeMs: MINUTE }, {}, 4);
+    const spec = edge(385_000, { connectionsPerS: 143_000, newShare: 0.35, connectionLifeMs: MINUTE }, {}, 4);
     const simulation = createSimulation(spec, timeline);
     const before = watch(simulation, 5 * MINUTE, 4 * MINUTE);
     const during = watch(simulation, 7 * MINUTE, 5 * MINUTE + 40_000);
@@ -125,7 +125,7 @@ describe('the edge', () => {
       { at: 15 * MINUTE, change: { kind: 'certificate', keyType: 'ecdsa-p256' } },
     ];
     const clients = { connectionsPerS: 20_000, connectionLifeMs: MINUTE };
-    const spec = edge(378_000, clients, { burstiness: 100 }, 4);
+    const spec = edge(378_000, clients, { burstiness: 55 }, 4);
     const quiet = { ...spec, clusters: spec.clusters.map((c) => ({ ...c, hosts: hostsOf(40, { slots: 2270 }) })) };
     const simulation = createSimulation(quiet, timeline);
     const before = watch(simulation, 5 * MINUTE, 4 * MINUTE);
@@ -228,7 +228,7 @@ describe('pools', () => {
     const most = Math.max(...later.attempts) / (later.attempts.reduce((sum, n) => sum + n, 0) / 40);
     t.diagnostic(`share of the new 20 at 30 min: expected ~3 %, simulated ${(share * 100).toFixed(2)} %`);
     t.diagnostic(`max/mean over all hosts: expected 1.94, simulated ${most.toFixed(2)}`);
-    assert.ok(share > 0.005 && share < 0.04, `share ${share}`);
+    assert.ok(Math.abs(share - 0.03) <= 0.01, `share ${share}`);
     assert.ok(Math.abs(most - 1.94) < 0.3, `max/mean ${most}`);
   });
 
@@ -320,7 +320,7 @@ describe('pools', () => {
       balancers: balancersOf(12, { cores: 4 }),
       clusters: [{ ...CLUSTER, requestsPerS: 100_000, policy: 'round-robin', hosts: hostsOf(40, { slots: 400 }) }],
       clients: { connectionsPerS: 2000 },
-      tls: { burstiness: 5 },
+      tls: { burstiness: 25 },
     });
     const timeline: TimedChange[] = [
       { at: MINUTE, change: { kind: 'config', balancers: 'all', version: 'v2', effect: { cpuFactor: 6 } } },

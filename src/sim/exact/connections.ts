@@ -51,7 +51,7 @@ export class Connections {
     const fleet = this.#fleet;
     const { prng, measures, holders, traffic } = fleet;
     const isNew = prng.next() < traffic.newShare;
-    const kind = !isNew && prng.next() < holders.resumableShare ? 'resumed' : 'full';
+    const kind = !isNew && prng.next() < fleet.resumableShare() ? 'resumed' : 'full';
     const costMs = (handshakeCpuS(kind, fleet.keyType) + CONNECTION_CPU_S) * 1000;
     const done = this.#cores[balancer]?.take(now, costMs) ?? now;
     add(measures.cpuS, balancer, costMs / 1000);

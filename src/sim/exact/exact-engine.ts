@@ -3,8 +3,7 @@ import { drawExponential } from '../draws.ts';
 import { applyChange } from '../faults/apply-change.ts';
 import type { TimedChange } from '../faults/change.ts';
 import type { Fleet } from '../fleet.ts';
-import { OUTLIERS } from '../health/outlier-ejection.ts';
-import { probeRound, repin, sweepRound } from '../rounds.ts';
+import { probeIntervalMs, probeRound, repin, sweepIntervalMs, sweepRound } from '../rounds.ts';
 import { Connections } from './connections.ts';
 import { EVENT, EventQueue } from './event-queue.ts';
 import { Requests } from './requests.ts';
@@ -25,12 +24,16 @@ export class ExactEngine {
   readonly #requests: Requests;
   readonly #connections: Connections;
   readonly #timeline: readonly TimedChange[];
+  readonly #probeMs: number;
+  readonly #sweepMs: number;
   /** Streams of arrivals are drawn anew when a change touched their rate; events of older streams are dropped. */
   #stream = 0;
 
   constructor(fleet: Fleet, timeline: readonly TimedChange[]) {
     this.#fleet = fleet;
     this.#timeline = timeline;
+    this.#probeMs = probeIntervalMs(fleet.spec);
+    this.#sweepMs = sweepIntervalMs(fleet.spec);
     const cores = fleet.spec.balancers.map((balancer) => new Servers(balancer.cores));
     this.#requests = new Requests(fleet, this.#events, cores);
     this.#connections = new Connections(fleet, this.#events, cores);
@@ -39,8 +42,8 @@ export class ExactEngine {
     });
     fleet.spec.balancers.forEach((_, balancer) => {
       // Balancers probe and sweep at phases of their own.
-      this.#events.schedule(fleet.prng.next() * this.#probeMs(), EVENT.probe, balancer);
-      this.#events.schedule((0.5 + 0.5 * fleet.prng.next()) * OUTLIERS.intervalMs, EVENT.sweep, balancer);
+      this.#events.schedule(fleet.prng.next() * this.#probeMs, EVENT.probe, balancer);
+      this.#events.schedule((0.5 + 0.5 * fleet.prng.next()) * this.#sweepMs, EVENT.sweep, balancer);
     });
     repin(fleet, 0);
     this.#events.schedule(SECOND_MS, EVENT.second, 0);
@@ -75,13 +78,13 @@ export class ExactEngine {
         return;
       case EVENT.probe:
         if (at(this.#fleet.balancers.present, a) === 1) probeRound(this.#fleet, a);
-        this.#events.schedule(now + this.#probeMs(), EVENT.probe, a);
+        this.#events.schedule(now + this.#probeMs, EVENT.probe, a);
         return;
       case EVENT.sweep:
         sweepRound(this.#fleet, now, a, (cluster, { until }) =>
           this.#events.schedule(until, EVENT.release, a, cluster),
         );
-        this.#events.schedule(now + OUTLIERS.intervalMs, EVENT.sweep, a);
+        this.#events.schedule(now + this.#sweepMs, EVENT.sweep, a);
         return;
       case EVENT.release:
         this.#fleet.route(a, b).pool.release(now);
@@ -150,10 +153,5 @@ export class ExactEngine {
   #isKept(): boolean {
     const share = this.#fleet.dayFactor(this.now) / this.#peak();
     return share >= 1 || this.#fleet.prng.next() < share;
-  }
-
-  #probeMs(): number {
-    const intervals = this.#fleet.spec.clusters.flatMap(({ checks }) => (checks === null ? [] : [checks.intervalMs]));
-    return Math.min(SECOND_MS * 5, ...intervals);
   }
 }

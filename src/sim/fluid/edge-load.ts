@@ -57,7 +57,7 @@ export class EdgeLoad {
     const meanPerS = perS + (back + again) / elapsedS;
     const arrived = this.#accept(balancer, first + prng.poisson(again), meanPerS);
     const fresh = drawBinomial(prng, arrived, traffic.newShare);
-    const resumed = drawBinomial(prng, arrived - fresh, holders.resumableShare);
+    const resumed = drawBinomial(prng, arrived - fresh, fleet.resumableShare());
     const full = arrived - resumed;
     const fullS = handshakeCpuS('full', fleet.keyType) + CONNECTION_CPU_S;
     const resumedS = handshakeCpuS('resumed', fleet.keyType) + CONNECTION_CPU_S;
@@ -122,7 +122,8 @@ export class EdgeLoad {
     add(measures.cpuS, balancer, Math.min(cores * elapsedS, before + offeredS));
     const rho = Math.min(RHO_MAX, offeredS / (cores * elapsedS));
     const steadyS = waitS(rho, cores, offeredS / jobs, spec.tls.burstiness);
-    return steadyS + (before + at(this.backlogS, balancer)) / 2 / cores;
+    // Above capacity the formula of the steady state says nothing; the standing queue is what one waits in.
+    return Math.max(steadyS, (before + at(this.backlogS, balancer)) / 2 / cores);
   }
 
   #finish(

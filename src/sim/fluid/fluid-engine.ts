@@ -2,14 +2,12 @@ import { add, at } from '../columns.ts';
 import { applyChange } from '../faults/apply-change.ts';
 import type { Change, TimedChange } from '../faults/change.ts';
 import type { Fleet } from '../fleet.ts';
-import { OUTLIERS } from '../health/outlier-ejection.ts';
 import { CLASS, CLASSES } from '../measures.ts';
-import { probeRound, repin, sweepRound } from '../rounds.ts';
+import { probeIntervalMs, probeRound, repin, sweepIntervalMs, sweepRound } from '../rounds.ts';
 import { EdgeLoad } from './edge-load.ts';
 import { FluidRequests } from './fluid-requests.ts';
 import { HostLoad } from './host-load.ts';
 
-const PROBE_MS = 5000;
 /** How long steps are, ms, by how long ago the world changed: short while things move, long while nothing does. */
 const STEPS = [
   { since: 5000, ms: 100 },
@@ -30,6 +28,8 @@ export class FluidEngine {
   readonly #edge: EdgeLoad;
   readonly #load: HostLoad;
   readonly #requests: FluidRequests;
+  readonly #probeMs: number;
+  readonly #sweepMs: number;
   readonly #nextProbe: Float64Array;
   readonly #nextSweep: Float64Array;
   #shares: ReadonlyMap<number, number>;
@@ -43,11 +43,10 @@ export class FluidEngine {
     this.#load = new HostLoad(fleet);
     this.#requests = new FluidRequests(fleet, this.#edge, this.#load);
     this.#shares = fleet.l4.shares();
-    this.#nextProbe = Float64Array.from(fleet.spec.balancers, () => fleet.prng.next() * PROBE_MS);
-    this.#nextSweep = Float64Array.from(
-      fleet.spec.balancers,
-      () => (0.5 + 0.5 * fleet.prng.next()) * OUTLIERS.intervalMs,
-    );
+    this.#probeMs = probeIntervalMs(fleet.spec);
+    this.#sweepMs = sweepIntervalMs(fleet.spec);
+    this.#nextProbe = Float64Array.from(fleet.spec.balancers, () => fleet.prng.next() * this.#probeMs);
+    this.#nextSweep = Float64Array.from(fleet.spec.balancers, () => (0.5 + 0.5 * fleet.prng.next()) * this.#sweepMs);
     repin(fleet, 0);
   }
 
@@ -123,11 +122,11 @@ export class FluidEngine {
       for (let c = 0; c < fleet.clusterCount; c += 1) fleet.route(balancer, c).pool.release(this.now);
       if (at(this.#nextProbe, balancer) < end) {
         probeRound(fleet, balancer);
-        this.#nextProbe[balancer] = Math.max(end, at(this.#nextProbe, balancer) + PROBE_MS);
+        this.#nextProbe[balancer] = Math.max(end, at(this.#nextProbe, balancer) + this.#probeMs);
       }
       if (at(this.#nextSweep, balancer) < end) {
         sweepRound(fleet, this.now, balancer, () => {});
-        this.#nextSweep[balancer] = Math.max(end, at(this.#nextSweep, balancer) + OUTLIERS.intervalMs);
+        this.#nextSweep[balancer] = Math.max(end, at(this.#nextSweep, balancer) + this.#sweepMs);
       }
     }
   }

@@ -123,6 +123,7 @@ export class FluidRequests {
     }
     if (connections !== null || count === 0) return count;
     const hotShare = at(hotKeyShare, cluster);
+    // Which host owns the hot key does not matter to a fluid: it is the first that may be picked.
     policyShares(spec.policy, { count, ...this.#columns, hotShare, hotHost: 0 }, this.#shares);
     return count;
   }
@@ -188,7 +189,10 @@ export class FluidRequests {
     this.inFlight[place] = before + (perS * timeS - before) * (1 - Math.exp(-elapsedS / Math.max(1e-3, timeS)));
   }
 
-  /** How many of the failed requests a retry saved: within the budget, and if the rest of the pool answers. */
+  /**
+   * How many of the failed requests a retry saved: within the budget, and if the rest of the pool answers. The attempts
+   * of retries are counted as retries only, not against hosts: at most the budget is missing there.
+   */
   #retry(spec: ClusterSpec, cell: number, count: number, bad: number): number {
     if (spec.retries === null || bad === 0) return 0;
     const { measures, prng } = this.#fleet;
