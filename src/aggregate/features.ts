@@ -8,7 +8,10 @@ import type { BracketState } from './brackets.ts';
  * Labels are of `cluster`, `zone`, `host`, `balancer`, `reason`; only those known.
  */
 export type FeatureName =
-  /** Upstream requests: total per cluster, and per host where reported ({cluster, zone?} and {cluster, host}). */
+  /**
+   * Upstream requests: total per cluster, and per host where reported ({cluster, zone?} and {cluster, host, zone?}). Of
+   * all balancers together: what several of them send to one host is added up.
+   */
   | 'cluster.requests'
   | 'cluster.errors'
   | 'host.requests'
@@ -17,6 +20,23 @@ export type FeatureName =
   | 'cluster.ejections'
   /** Ejections refused because of the cap {cluster, balancer}. */
   | 'cluster.ejections.refused'
+  /** Requests of a host whose time is known, and their time in microseconds {cluster, host}. */
+  | 'host.timed'
+  | 'host.duration'
+  /** Changes between healthy and not, as one balancer sees them {cluster, host, balancer}. */
+  | 'host.health.changes'
+  /**
+   * Readings of how many hosts are healthy, and of how many should be (all but those taken out on purpose), added up
+   * over all balancers and pushes {cluster}: their quotient is the healthy share over any time.
+   */
+  | 'cluster.hosts.healthy'
+  | 'cluster.hosts.due'
+  /** Requests routed in panic, and those that found no healthy host {cluster}. */
+  | 'cluster.panic.requests'
+  | 'cluster.no_healthy.requests'
+  /** Readings of hosts' utilization in thousandths, added up, and how many readings {cluster, zone}. */
+  | 'zone.utilization'
+  | 'zone.utilization.readings'
   /** Handshakes {balancer, resumed}. */
   | 'tls.handshakes';
 
@@ -31,7 +51,11 @@ export type GaugeName =
   /** Hosts {cluster, balancer, state}. */
   | 'cluster.hosts'
   /** Ejected right now {cluster, balancer}. */
-  | 'cluster.ejections.active';
+  | 'cluster.ejections.active'
+  /** 1 or 0 {cluster, host, balancer}. */
+  | 'host.healthy'
+  /** Capacity of a host, on any one scale {cluster, host, zone?, balancer}. */
+  | 'host.capacity';
 
 export interface GaugeReading {
   readonly labels: Labels;

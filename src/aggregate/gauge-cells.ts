@@ -28,21 +28,26 @@ class Gauge {
     this.labels = labels;
   }
 
-  /** A late value changes nothing. */
-  set(at: number, balancer: string, source: string, value: number): void {
+  /** A late value changes nothing. Returns the value it takes the place of; null for the first and for late ones. */
+  set(at: number, balancer: string, source: string, value: number): number | null {
     const key = JSON.stringify([balancer, source]);
     const part = this.parts.get(key);
-    if (part === undefined) this.parts.set(key, { balancer, source, at, value });
-    else if (at >= part.at) {
-      part.at = at;
-      part.value = value;
+    if (part === undefined) {
+      this.parts.set(key, { balancer, source, at, value });
+      return null;
     }
+    if (at < part.at) return null;
+    const before = part.value;
+    part.at = at;
+    part.value = value;
+    return before;
   }
 }
 
 /** What a bound series sets. */
 export interface GaugeTarget {
-  set(at: EpochMs, balancer: string, value: number): void;
+  /** Returns the value before, as far as one is known and this one is not late. */
+  set(at: EpochMs, balancer: string, value: number): number | null;
 }
 
 /** Last values, by gauge, balancer and the series they came from. */

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/units.ts';
-import type { Alert, Place } from '../model/alert.ts';
+import { type Alert, isFleetWide, type Place } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import { type Gathered, IncidentDraft } from './draft.ts';
 
@@ -40,13 +40,13 @@ export class Board {
   put(draft: IncidentDraft, alert: Alert, reason: string): void {
     draft.putMember(alert, reason);
     this.#holders.set(alert.key, draft);
-    if (this.#byPlace !== null) index(this.#byPlace, draft, alert.place);
+    if (this.#byPlace !== null) index(this.#byPlace, draft, alert);
   }
 
-  /** Incidents with a member in one of these parts of `place`, in the order of their ids. */
+  /** Incidents with a member in one of these parts of `place`, or about the whole fleet, in the order of their ids. */
   near(place: Place, parts: Iterable<keyof Place>): readonly IncidentDraft[] {
     this.#byPlace ??= this.#indexed();
-    const found = new Set<IncidentDraft>();
+    const found = new Set<IncidentDraft>(this.#byPlace.get(FLEET));
     for (const part of parts) {
       for (const draft of this.#byPlace.get(placeKey(part, place[part])) ?? []) found.add(draft);
     }
@@ -56,17 +56,20 @@ export class Board {
   #indexed(): Map<string, Set<IncidentDraft>> {
     const byPlace = new Map<string, Set<IncidentDraft>>();
     for (const draft of this.#drafts) {
-      for (const { alert } of draft.incident.members) index(byPlace, draft, alert.place);
+      for (const { alert } of draft.incident.members) index(byPlace, draft, alert);
     }
     return byPlace;
   }
 }
 
+const FLEET = 'fleet';
+
 const placeKey = (part: string, value: string | undefined): string => (value === undefined ? '' : `${part} ${value}`);
 
-function index(byPlace: Map<string, Set<IncidentDraft>>, draft: IncidentDraft, place: Place): void {
-  for (const [part, value] of Object.entries(place)) {
-    const key = placeKey(part, value);
+function index(byPlace: Map<string, Set<IncidentDraft>>, draft: IncidentDraft, alert: Alert): void {
+  const keys = Object.entries(alert.place).map(([part, value]) => placeKey(part, value));
+  if (isFleetWide(alert)) keys.push(FLEET);
+  for (const key of keys) {
     const known = byPlace.get(key);
     if (known === undefined) byPlace.set(key, new Set([draft]));
     else known.add(draft);

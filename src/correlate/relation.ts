@@ -1,5 +1,5 @@
 import { type Ms, ms } from '../base/units.ts';
-import type { Alert, Place } from '../model/alert.ts';
+import { type Alert, isFleetWide, type Place } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { IncidentMember } from '../model/incident.ts';
 import { durationText } from '../model/phrases.ts';
@@ -37,7 +37,7 @@ export function relationOf(alert: Alert, member: IncidentMember, settings: Corre
  * Null = it can relate to one anywhere.
  */
 export function relatingParts(alert: Alert, settings: CorrelationSettings): ReadonlySet<keyof Place> | null {
-  if (alert.name === ALERT.telemetryLost) return null;
+  if (alert.name === ALERT.telemetryLost || isFleetWide(alert)) return null;
   const parts = new Set<keyof Place>(['cluster']);
   if (alert.name === ALERT.errorBudgetBurn && alert.place.cluster === undefined) parts.add('service');
   for (const { cause, effect, scope } of settings.causes) {
@@ -54,7 +54,8 @@ function explanation(alert: Alert, other: Alert, distance: number, settings: Cor
     const isForward = alert.name === cause && other.name === effect;
     const isBackward = alert.name === effect && other.name === cause;
     if ((!isForward && !isBackward) || distance > within) continue;
-    const shared = sharedPlace(alert, other, scope);
+    // What befalls the whole fleet at once explains what follows from it anywhere.
+    const shared = isFleetWide(isForward ? alert : other) ? 'the fleet' : sharedPlace(alert, other, scope);
     if (shared !== null) return `${cause} explains ${effect} in ${shared}, ${apart(distance)}`;
   }
   return null;
@@ -63,6 +64,7 @@ function explanation(alert: Alert, other: Alert, distance: number, settings: Cor
 /** Several budgets of one place burn together; several balancers fall silent together. */
 function sameKind(alert: Alert, other: Alert, distance: number): string | null {
   const [a, b] = [alert.place, other.place];
+  if (isFleetWide(alert) || isFleetWide(other)) return `${alert.name} of the whole fleet, ${apart(distance)}`;
   if (a.cluster !== undefined || b.cluster !== undefined) {
     return a.cluster === b.cluster ? `${alert.name} in the same cluster ${a.cluster}, ${apart(distance)}` : null;
   }

@@ -11,6 +11,18 @@ export function titleOf(lead: Alert): string {
       return `Far more errors than usual${where}`;
     case ALERT.hostEjections:
       return `Balancers eject hosts${where}`;
+    case ALERT.fastFailSinkhole:
+      return `A host fails fast and draws traffic${where}`;
+    case ALERT.hostOutlier:
+      return `A host is far worse than its peers${where}`;
+    case ALERT.ejectionCapReached:
+      return `No more hosts can be ejected${where}`;
+    case ALERT.healthCheckCascade:
+      return `Health checks take hosts out together${where}`;
+    case ALERT.healthCheckFlapping:
+      return `A host goes in and out of health${where}`;
+    case ALERT.zoneSkew:
+      return `A zone carries more than its share${where}`;
     case ALERT.trafficStopped:
       return `Traffic has stopped${where}`;
     case ALERT.telemetryLost:

@@ -13,7 +13,7 @@ const SAMPLES_MIN = 3;
  * Spans to compare a window ending at `end` with: the hour around the same time on each of the last 7 days where the counter
  * has that much history, else the 5 min slices of the 6 h before `end`. Only spans wholly inside the history.
  */
-function spansBefore(first: EpochMs, end: EpochMs): readonly (readonly [EpochMs, EpochMs])[] {
+export function spansBefore(first: EpochMs, end: EpochMs): readonly (readonly [EpochMs, EpochMs])[] {
   const days: [EpochMs, EpochMs][] = [];
   for (let day = 1; day <= DAYS_BACK; day += 1) {
     const middle = end - day * DAY_MS;

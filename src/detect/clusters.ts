@@ -30,6 +30,31 @@ export const counterOf = (counters: ReadonlyMap<string, ClusterCounter>, cluster
 export const isReported = (balancers: readonly BalancerState[], cluster: string): boolean =>
   balancers.some((balancer) => !balancer.stale && balancer.clusters.includes(cluster));
 
+/** Clusters that some balancer that is heard feeds. */
+export const reportedClusters = (balancers: readonly BalancerState[]): ReadonlySet<string> =>
+  new Set(balancers.flatMap(({ stale, clusters }) => (stale ? [] : clusters)));
+
+/**
+ * Per cluster the largest sum over states that one balancer reports: each balancer sees the whole pool, so that adding
+ * balancers up would count a host many times.
+ */
+export function largestByCluster(
+  view: FeatureView,
+  name: 'cluster.hosts' | 'cluster.ejections.active',
+  now: EpochMs,
+): ReadonlyMap<string, number> {
+  const perBalancer = new Map<string, { cluster: string; sum: number }>();
+  for (const { labels, value } of view.gauges(name, now)) {
+    const cluster = labels.get('cluster');
+    if (cluster === undefined) continue;
+    const key = JSON.stringify([cluster, labels.get('balancer')]);
+    perBalancer.set(key, { cluster, sum: (perBalancer.get(key)?.sum ?? 0) + value });
+  }
+  const largest = new Map<string, number>();
+  for (const { cluster, sum } of perBalancer.values()) largest.set(cluster, Math.max(largest.get(cluster) ?? 0, sum));
+  return largest;
+}
+
 function sumOf(series: readonly FeatureSeries[]): ClusterCounter {
   const firsts = series.map(({ firstDataAt }) => firstDataAt).filter((at) => at !== null);
   return {

@@ -3,7 +3,7 @@ import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Evidence } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import { labelsKey, labelsOf } from '../model/labels.ts';
-import { isReported } from './clusters.ts';
+import { largestByCluster, reportedClusters } from './clusters.ts';
 import {
   type Detection,
   type DetectionInput,
@@ -43,11 +43,7 @@ export const hostEjections: Detector = {
       if (holds) holding.push(toFinding(cluster, rounds, ejected, pool, settings.severity));
     }
     // An ejection that fell out of the window while nobody reports the cluster is not over.
-    const balancers = view.balancers(now);
-    const reported = new Set(
-      balancers.flatMap(({ clusters }) => clusters).filter((cluster) => isReported(balancers, cluster)),
-    );
-    const clear = new Set([...reported].map(keyOf));
+    const clear = new Set([...reportedClusters(view.balancers(now))].map(keyOf));
     return { holding, undecided: new Set([...firingSince.keys()].filter((key) => !clear.has(key))) };
   },
 };
@@ -98,20 +94,6 @@ function countRounds(series: readonly FeatureSeries[], from: EpochMs, to: EpochM
     lastAt = stepEnd;
   }
   return rounds;
-}
-
-/** Per cluster the largest sum over states that one balancer reports. */
-function largestByCluster(view: FeatureView, name: 'cluster.hosts' | 'cluster.ejections.active', now: EpochMs) {
-  const perBalancer = new Map<string, { cluster: string; sum: number }>();
-  for (const { labels, value } of view.gauges(name, now)) {
-    const cluster = labels.get('cluster');
-    if (cluster === undefined) continue;
-    const key = JSON.stringify([cluster, labels.get('balancer')]);
-    perBalancer.set(key, { cluster, sum: (perBalancer.get(key)?.sum ?? 0) + value });
-  }
-  const largest = new Map<string, number>();
-  for (const { cluster, sum } of perBalancer.values()) largest.set(cluster, Math.max(largest.get(cluster) ?? 0, sum));
-  return largest;
 }
 
 function toFinding(

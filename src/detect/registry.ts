@@ -3,15 +3,32 @@ import { type EpochMs, epochMs } from '../base/units.ts';
 import { type Alert, type AlertChange, alertKey } from '../model/alert.ts';
 import { type Labels, labelsKey, labelsOf, mergeLabels } from '../model/labels.ts';
 import type { Detector, Finding } from './detector.ts';
+import { ejectionCapReached } from './ejection-cap-reached.ts';
 import type { DetectionEngine, DetectionRecord, DetectionTick } from './engine.ts';
+import { fastFailSinkhole } from './fast-fail-sinkhole.ts';
+import { healthCheckCascade } from './health-check-cascade.ts';
+import { healthCheckFlapping } from './health-check-flapping.ts';
 import { hostEjections } from './host-ejections.ts';
+import { hostOutlier } from './host-outlier.ts';
 import type { DetectorSettings } from './settings.ts';
 import { telemetryLost } from './telemetry-lost.ts';
 import { trafficStopped } from './traffic-stopped.ts';
 import { upstreamErrors } from './upstream-errors.ts';
+import { zoneSkew } from './zone-skew.ts';
 
 /** The closed list. A new detector is one file, one line here, a runbook and an entry in detectors.yaml. */
-export const DETECTORS: readonly Detector[] = [hostEjections, telemetryLost, trafficStopped, upstreamErrors];
+export const DETECTORS: readonly Detector[] = [
+  hostEjections,
+  telemetryLost,
+  trafficStopped,
+  upstreamErrors,
+  ejectionCapReached,
+  fastFailSinkhole,
+  healthCheckCascade,
+  healthCheckFlapping,
+  hostOutlier,
+  zoneSkew,
+];
 
 const PREFIX = 'detect/';
 const FIGURES_EVERY_MS = 60_000;

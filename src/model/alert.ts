@@ -99,5 +99,9 @@ export type AlertChange =
       readonly reason: 'recovered' | 'retired' | 'removed';
     };
 
+/** Whether an alert is about the whole fleet: it has no place, and says so. */
+export const isFleetWide = ({ labels, place }: Alert): boolean =>
+  labels.get('scope') === 'fleet' && Object.keys(place).length === 0;
+
 /** The identity of an alert: its name and the labels that tell it from its siblings. */
 export const alertKey = (name: string, identity: Labels): string => `${name}${labelsKey(identity)}`;

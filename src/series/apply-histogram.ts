@@ -118,7 +118,7 @@ function addSums(table: SeriesTable, row: number, staging: Staging, point: numbe
   const sum = sumIncrement(table.state, row, staging, point, interval.kind === 'difference');
   if (sum === null) return;
   for (const { cell, weight } of sums) {
-    cell.add(placed(interval.from, hand), placed(hand.timeMs, hand), weight * Math.round(sum));
+    cell.add(placed(interval.from, hand), placed(hand.timeMs, hand), Math.round(weight * sum));
   }
 }
 

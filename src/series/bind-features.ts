@@ -1,16 +1,19 @@
 import type { CellSource } from '../aggregate/cells.ts';
 import type { GaugeTarget } from '../aggregate/gauge-cells.ts';
 import { ATTRIBUTE } from '../model/conventions.ts';
-import { type Labels, labelsOf } from '../model/labels.ts';
+import type { Labels } from '../model/labels.ts';
+import { bindCapacity, bindHealth, bindHostTimes, bindPool, bindTakenOut, bindUtilization } from './bind-hosts.ts';
+import type { SeriesDescription } from './binding.ts';
 import type { BindingDraft } from './binding-draft.ts';
+import { hostOf, known, type Pairs } from './host-of.ts';
 import type { CanonicalSeries } from './profiles/profile.ts';
-
-type Pairs = readonly (readonly [string, string | undefined])[];
 
 /** Where a canonical series comes from. `source` tells the series of one balancer apart; only gauges ask. */
 export interface Origin {
   readonly balancer: string;
   readonly source: () => string;
+  /** Type of the received series. */
+  readonly kind: SeriesDescription['kind'];
 }
 
 /** Binds a canonical series to what detectors and the read side want of it, besides SLOs. */
@@ -20,6 +23,7 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
   if (series.takes === 'average') return;
   if (series.takes === 'buckets') {
     draft.observe(cells.histogram(series.metric, known([['cluster', cluster]])), series.toSeconds);
+    bindHostTimes(draft, series, origin, cells);
     return;
   }
   switch (series.metric) {
@@ -42,8 +46,28 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
       ]);
       const cell = cells.gauge('cluster.hosts', labels, sourceIn(origin, series));
       draft.set(series.takes === 'complement' ? complementOf(cell) : cell, series.weight);
+      bindPool(draft, series, sourceIn(origin, series), cells);
       return;
     }
+    case 'lb.upstream.host.healthy':
+      bindHealth(draft, series, origin.source(), cells);
+      return;
+    case 'lb.upstream.host.capacity':
+      bindCapacity(draft, series, origin.source(), cells);
+      return;
+    case 'lb.upstream.host.utilization':
+      bindUtilization(draft, series, cells);
+      return;
+    case 'lb.upstream.panic.requests':
+      if (cluster !== undefined) {
+        draft.count(cells.feature('cluster.panic.requests', known([['cluster', cluster]])), series.weight);
+      }
+      return;
+    case 'lb.upstream.no_healthy.requests':
+      if (cluster !== undefined) {
+        draft.count(cells.feature('cluster.no_healthy.requests', known([['cluster', cluster]])), series.weight);
+      }
+      return;
     case 'lb.upstream.ejections.active': {
       const labels = known([['cluster', cluster]]);
       draft.set(cells.gauge('cluster.ejections.active', labels, origin.source()), series.weight);
@@ -87,6 +111,7 @@ function bindHost(draft: BindingDraft, series: CanonicalSeries, cluster: string 
   const labels = known([
     ['cluster', cluster],
     ['host', host],
+    ['zone', attributes.get(ATTRIBUTE.zone)],
   ]);
   draft.count(cells.feature('host.requests', labels), weight);
   if (isError(attributes)) draft.count(cells.feature('host.errors', labels), weight);
@@ -108,7 +133,10 @@ function bindEjections(
     return;
   }
   // Hosts that active checks take out come and go with every deploy; they are no outliers.
-  if (attributes.get(ATTRIBUTE.ejectionReason) === 'health_check') return;
+  if (attributes.get(ATTRIBUTE.ejectionReason) === 'health_check') {
+    bindTakenOut(draft, known([...place, ['host', hostOf(attributes)]]), weight, cells);
+    return;
+  }
   const why: Pairs = [
     ['reason', attributes.get(ATTRIBUTE.ejectionReason)],
     ['host', hostOf(attributes)],
@@ -132,15 +160,3 @@ function bindHandshakes(
 }
 
 const isError = (attributes: Labels): boolean => attributes.get(ATTRIBUTE.responseClass) === '5xx';
-
-/** The backend's name, else its address as the conventions give it. */
-function hostOf(attributes: Labels): string | undefined {
-  const name = attributes.get(ATTRIBUTE.host);
-  const address = attributes.get('network.peer.address');
-  const port = attributes.get('network.peer.port');
-  if (name !== undefined || address === undefined) return name;
-  return port === undefined ? address : `${address}:${port}`;
-}
-
-const known = (pairs: Pairs): Labels =>
-  labelsOf(pairs.filter((pair): pair is readonly [string, string] => pair[1] !== undefined));

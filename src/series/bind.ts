@@ -36,7 +36,7 @@ export function createBinder({ slos, aggregate, ignoredClusters }: BinderDeps): 
         if (stage !== null) record.reportsStage(stage.name, stage.fidelity);
       }
       const draft = new BindingDraft();
-      const origin = { balancer: description.balancer, source: () => sourceOf(description) };
+      const origin = { balancer: description.balancer, source: () => sourceOf(description), kind: description.kind };
       for (const one of series) {
         for (const slo of compiled) bindSlo(draft, slo, one, description.balancer, aggregate);
         bindFeatures(draft, one, origin, aggregate);

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { ALERT } from '../../src/model/conventions.ts';
 
 export const PACKAGE = path.resolve(import.meta.dirname, '../..');
 export const SHIPPED = path.join(PACKAGE, 'rules');
@@ -33,10 +34,7 @@ export function createFolder(): Folder {
 
 /** One empty runbook for every alert that the shipped rules name. */
 export const RUNBOOKS: Readonly<Record<string, string>> = Object.fromEntries(
-  ['ErrorBudgetBurn', 'HostEjections', 'UpstreamErrors', 'TrafficStopped', 'TelemetryLost', 'Watchdog'].map((name) => [
-    `runbooks/${name}.md`,
-    `# ${name}\n`,
-  ]),
+  Object.values(ALERT).map((name) => [`runbooks/${name}.md`, `# ${name}\n`]),
 );
 
 /** The example of the design, as it stands there. */

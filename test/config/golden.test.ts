@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Problem } from '../../src/config/config.ts';
 import { loadRules, loadServiceConfig } from '../../src/config/load.ts';
+import { ALERT } from '../../src/model/conventions.ts';
 
 /**
  * Each file of test/golden/config is a case named by what is wrong in it. Its first line says how it is read and what
@@ -12,7 +13,7 @@ import { loadRules, loadServiceConfig } from '../../src/config/load.ts';
  */
 const PACKAGE = path.resolve(import.meta.dirname, '../..');
 const CASES = path.join(PACKAGE, 'test/golden/config');
-const RUNBOOKS = ['ErrorBudgetBurn', 'HostEjections', 'UpstreamErrors', 'TrafficStopped', 'TelemetryLost', 'Watchdog'];
+const RUNBOOKS = Object.values(ALERT);
 
 let runbooksDir = '';
 

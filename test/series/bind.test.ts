@@ -181,8 +181,11 @@ test('upstream requests feed the cluster and its host, failed ones its errors', 
   count(binder.bind(seriesOf('lb.requests', { 'lb.side': 'upstream', 'lb.response.class': '5xx' })), 50);
   assert.deepEqual(featuresOf(aggregate, 'cluster.requests'), ['cluster=c,zone=z1: 2', 'cluster=c: 8']);
   assert.deepEqual(featuresOf(aggregate, 'cluster.errors'), ['cluster=c,zone=z1: 2']);
-  assert.deepEqual(featuresOf(aggregate, 'host.requests'), ['cluster=c,host=10.0.0.1:80: 8', 'cluster=c,host=h1: 2']);
-  assert.deepEqual(featuresOf(aggregate, 'host.errors'), ['cluster=c,host=h1: 2']);
+  assert.deepEqual(featuresOf(aggregate, 'host.requests'), [
+    'cluster=c,host=10.0.0.1:80: 8',
+    'cluster=c,host=h1,zone=z1: 2',
+  ]);
+  assert.deepEqual(featuresOf(aggregate, 'host.errors'), ['cluster=c,host=h1,zone=z1: 2']);
 });
 
 test("Envoy's endpoints feed hosts, not the cluster and not the SLO", () => {

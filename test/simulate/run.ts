@@ -1,5 +1,6 @@
 /** `npm run simulate -- NAME [options]`: long runs over seeded random traffic. Exit 1 if a figure misses its limit. */
 const SIMULATIONS: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): number }>>> = {
+  'false-alarms': () => import('./false-alarms.ts'),
   ingest: () => import('./ingest.ts'),
   policy: () => import('./policy.ts'),
 };

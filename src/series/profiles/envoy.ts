@@ -98,6 +98,7 @@ function fits(description: SeriesDescription, { metric, takes }: Row): boolean {
 
 const LEVELS: ReadonlySet<string> = new Set([
   'lb.upstream.hosts',
+  'lb.upstream.host.healthy',
   'lb.upstream.ejections.active',
   'lb.upstream.circuit.open',
   'lb.connections.active',
