@@ -5,10 +5,13 @@ import { BalancerBook, floorToStep, newestPointAt } from './balancer-book.ts';
 import { type AttributeTexts, factsOf } from './balancer-facts.ts';
 import type { BalancerRecord, BalancerRecordState } from './balancer-record.ts';
 import { BracketTarget } from './brackets.ts';
+import { CertificateStore } from './certificate-cells.ts';
+import { ConfigStore } from './config-cells.ts';
 import { type FeatureCounter, type FeatureState, FeatureStore } from './feature-cells.ts';
-import type { FeatureName, FeatureView, GaugeName } from './features.ts';
+import type { FeatureName, FeatureView, GaugeName, LevelTarget, PeakName } from './features.ts';
 import { type GaugeState, GaugeStore, type GaugeTarget } from './gauge-cells.ts';
-import { type HistogramSeries, type HistogramState, HistogramStore, type StageHistogram } from './histogram-cells.ts';
+import { type HistogramState, HistogramStore, type StageHistogram } from './histogram-cells.ts';
+import { type PeakCell, type PeakState, PeakStore } from './peak-cells.ts';
 import { SloCellStore } from './slo-cells.ts';
 import type { GroupState, SloGroup } from './slo-group.ts';
 import type { SloCells } from './view.ts';
@@ -16,6 +19,8 @@ import type { SloCells } from './view.ts';
 /** How often memory of what has aged out is looked for. */
 const SWEEP_EVERY_MS = HOUR;
 const GAUGE_KEPT_MS = DAY;
+const CONFIG_KEPT_MS = 8 * DAY;
+const CERTIFICATE_KEPT_MS = 30 * DAY;
 
 /** Everything as plain data that structured clone and v8.serialize take. Arrays are copies. */
 export interface AggregateState {
@@ -24,6 +29,9 @@ export interface AggregateState {
   readonly features: readonly FeatureState[];
   readonly gauges: readonly GaugeState[];
   readonly histograms: readonly HistogramState[];
+  readonly peaks: readonly PeakState[];
+  readonly configs: ReturnType<ConfigStore['snapshot']>;
+  readonly certificates: ReturnType<CertificateStore['snapshot']>;
 }
 
 /** What the binder takes. Each call returns the same cell for the same labels and makes it when first asked for. */
@@ -33,6 +41,12 @@ export interface CellSource {
   /** `source` tells the series of one balancer apart that add up to one gauge. */
   gauge(name: GaugeName, labels: Labels, source: string): GaugeTarget;
   histogram(metric: string, labels: Labels): StageHistogram;
+  peak(name: PeakName, labels: Labels): PeakCell;
+  config(kind: string, version: string): LevelTarget;
+  /** Takes ends in seconds since the epoch; `source` as for gauges. */
+  certificate(name: string, source: string): LevelTarget;
+  /** Successful renewals of a certificate, as the automation counts them. */
+  renewals(name: string): ReturnType<CertificateStore['renewals']>;
   balancer(id: string): BalancerRecord;
   /** Notes that a series of this balancer feeds the group. */
   addFeeder(group: SloGroup, balancer: BalancerRecord): void;
@@ -51,8 +65,6 @@ export interface Aggregate extends SloCells, FeatureView, CellSource {
    * generation starts afresh; groups of SLOs that are gone are dropped. Then bind all series again with a new binder.
    */
   replaceSlos(slos: readonly Slo[]): void;
-  /** Histograms of a stage or of whole requests, labelled {cluster}. */
-  histograms(metric: string): readonly HistogramSeries[];
   snapshot(): AggregateState;
   /**
    * Takes up a snapshot; afterwards everything goes on exactly as from where it was taken. Call before any series is
@@ -67,6 +79,9 @@ export function createAggregate(): Aggregate {
   const features = new FeatureStore();
   const gauges = new GaugeStore();
   const histograms = new HistogramStore();
+  const peaks = new PeakStore();
+  const configs = new ConfigStore();
+  const certificates = new CertificateStore();
   let sweptAt = Number.NEGATIVE_INFINITY;
 
   const sweep = (now: EpochMs): void => {
@@ -74,6 +89,8 @@ export function createAggregate(): Aggregate {
     sweptAt = now;
     slos.forgetFeeders(book.forgetSilent(now));
     gauges.forgetBefore(now - GAUGE_KEPT_MS);
+    configs.forgetBefore(now - CONFIG_KEPT_MS);
+    certificates.forgetBefore(now - CERTIFICATE_KEPT_MS);
     for (const store of [slos, features, histograms]) store.releaseExpired(now);
   };
 
@@ -89,6 +106,10 @@ export function createAggregate(): Aggregate {
     feature: (name, labels) => features.counter(name, labels),
     gauge: (name, labels, source) => gauges.cell(name, labels, source),
     histogram: (metric, labels) => histograms.cell(metric, labels),
+    peak: (name, labels) => peaks.cell(name, labels),
+    config: (kind, version) => configs.cell(kind, version),
+    certificate: (name, source) => certificates.cell(name, source),
+    renewals: (name) => certificates.renewals(name),
     balancer: (id) => book.record(id),
     addFeeder: (group, balancer) => slos.addFeeder(group, balancer),
     bracket: (group, balancer, threshold) => new BracketTarget(group, balancer.brackets.of(group.slo.id, threshold)),
@@ -99,6 +120,9 @@ export function createAggregate(): Aggregate {
     features: (name) => features.series(name),
     gauges: (name, now) => gauges.readings(name, now, book),
     histograms: (metric) => histograms.series(metric),
+    peaks: (name) => peaks.series(name),
+    configs: (now) => configs.runs(now, book),
+    certificates: (now) => certificates.readings(now, book),
     balancers: (now) => book.known(now).map((record) => record.toState(now)),
     watermark(now) {
       const known = book.known(now);
@@ -113,6 +137,9 @@ export function createAggregate(): Aggregate {
       features: features.snapshot(),
       gauges: gauges.snapshot(),
       histograms: histograms.snapshot(),
+      peaks: peaks.snapshot(),
+      configs: configs.snapshot(),
+      certificates: certificates.snapshot(),
     }),
     restore(state) {
       book.restore(state.balancers);
@@ -120,6 +147,9 @@ export function createAggregate(): Aggregate {
       features.restore(state.features);
       gauges.restore(state.gauges);
       histograms.restore(state.histograms);
+      peaks.restore(state.peaks);
+      configs.restore(state.configs);
+      certificates.restore(state.certificates);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { EpochMs, Ms } from '../base/units.ts';
 import type { Labels } from '../model/labels.ts';
 import type { StageFidelities } from '../model/stages.ts';
 import type { BracketState } from './brackets.ts';
+import type { HistogramSeries } from './histogram-cells.ts';
 
 /**
  * What detectors read. Counted per 10 s step like SLO events, kept shorter (10 s for 7 h, 5 min for 8 d).
@@ -20,6 +21,25 @@ export type FeatureName =
   | 'cluster.ejections'
   /** Ejections refused because of the cap {cluster, balancer}. */
   | 'cluster.ejections.refused'
+  /** Successful handshakes with clients {balancer, resumed, keyType?}, and failed ones {balancer}. */
+  | 'tls.handshakes'
+  | 'tls.handshakes.failed'
+  /** What clients ask of the balancers of one zone {zone?, region?}; handshakes also {resumed?, keyType?}. */
+  | 'zone.handshakes'
+  | 'zone.connections'
+  | 'zone.requests'
+  /** TCP segments that the machines of one zone sent again {zone?, region?}. */
+  | 'zone.retransmits'
+  /** What clients ask of one balancer {balancer}: requests, those answered 5xx, connections opened. */
+  | 'balancer.requests'
+  | 'balancer.errors'
+  | 'balancer.connections'
+  /** CPU {balancer}: samples of its utilisation and their sum in thousandths; or seconds of the machine {state}. */
+  | 'balancer.cpu.samples'
+  | 'balancer.cpu.permille'
+  | 'balancer.cpu.time'
+  /** Connections that a full accept queue turned away {balancer}. */
+  | 'accept_queue.overflows'
   /** Requests of a host whose time is known, and their time in microseconds {cluster, host}. */
   | 'host.timed'
   | 'host.duration'
@@ -52,10 +72,60 @@ export type GaugeName =
   | 'cluster.hosts'
   /** Ejected right now {cluster, balancer}. */
   | 'cluster.ejections.active'
+  /** Connections that an accept queue can hold {balancer, listener?}. */
+  | 'accept_queue.limit'
   /** 1 or 0 {cluster, host, balancer}. */
   | 'host.healthy'
   /** Capacity of a host, on any one scale {cluster, host, zone?, balancer}. */
   | 'host.capacity';
+
+/** Histograms by balancer {balancer}; those of stages and whole requests go by metric, {cluster?}. */
+export const BALANCER_HISTOGRAM = { added: 'balancer.added', acceptQueue: 'balancer.accept_queue' } as const;
+
+/** Connections waiting in an accept queue {balancer, listener?}. */
+export type PeakName = 'accept_queue.length';
+
+/** The largest value of a level in each step of the last quarter of an hour. */
+export interface PeakSeries {
+  readonly labels: Labels;
+  /** Steps of (from, to] that a value was sent in, by their ends. */
+  peaks(from: EpochMs, to: EpochMs): readonly { readonly at: EpochMs; readonly value: number }[];
+}
+
+/** What a bound level sets where more than its last value is kept. */
+export interface LevelTarget {
+  set(at: EpochMs, balancer: string, value: number): void;
+}
+
+/** A balancer ran one config version without a break. */
+export interface ConfigRun {
+  readonly balancer: string;
+  /** Part of the configuration (`cds`, `file`); `""` where it is not told. */
+  readonly kind: string;
+  readonly version: string;
+  readonly since: EpochMs;
+  readonly lastAt: EpochMs;
+  /** It runs it now, as far as it is heard. */
+  readonly current: boolean;
+  /** The balancer is not heard. */
+  readonly stale: boolean;
+}
+
+/** A certificate that a balancer serves. */
+export interface CertificateReading {
+  readonly name: string;
+  readonly balancer: string;
+  /** The balancer is not heard. */
+  readonly stale: boolean;
+  readonly notAfter: EpochMs;
+  readonly firstSeenAt: EpochMs;
+  /** When it last was replaced by one that ends later; null = never seen. */
+  readonly renewedAt: EpochMs | null;
+  /** From that moment to the new end, which is close to its lifetime; null = unknown. */
+  readonly lifetimeMs: number | null;
+  /** Last success that the automation's own counter told; null = it has no counter, 0 = none yet. */
+  readonly renewalCountedAt: EpochMs | null;
+}
 
 export interface GaugeReading {
   readonly labels: Labels;
@@ -91,6 +161,12 @@ export interface FeatureView {
   features(name: FeatureName): Iterable<FeatureSeries>;
   /** Readings of balancers that are not stale. */
   gauges(name: GaugeName, now: EpochMs): Iterable<GaugeReading>;
+  /** Of a stage, of whole requests, or one of `BALANCER_HISTOGRAM`. */
+  histograms(name: string): readonly HistogramSeries[];
+  peaks(name: PeakName): Iterable<PeakSeries>;
+  /** Oldest first per balancer and kind. */
+  configs(now: EpochMs): readonly ConfigRun[];
+  certificates(now: EpochMs): readonly CertificateReading[];
   balancers(now: EpochMs): readonly BalancerState[];
   /** Newest point time over all balancers that are not stale (of any where all are), on a step edge. */
   watermark(now: EpochMs): EpochMs | null;

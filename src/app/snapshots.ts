@@ -17,7 +17,7 @@ export interface Snapshots {
 }
 
 /** Of the state below; a snapshot of another one cannot be read. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 type EngineState = {
   readonly format: number;

@@ -27,6 +27,18 @@ export function titleOf(lead: Alert): string {
       return `Traffic has stopped${where}`;
     case ALERT.telemetryLost:
       return `Balancers have stopped reporting${where}`;
+    case ALERT.handshakeStorm:
+      return `Far more full TLS handshakes than usual${where}`;
+    case ALERT.balancerSaturation:
+      return `Balancers run out of CPU${where}`;
+    case ALERT.stageTailShift:
+      return `The slowest requests are slower, hosts are not${where}`;
+    case ALERT.acceptQueueSaturation:
+      return `Connections wait to be accepted${where}`;
+    case ALERT.configPushRegression:
+      return `A config push made balancers worse${where}`;
+    case ALERT.certificateRenewalStalled:
+      return `Certificate ${lead.labels.get('certificate') ?? ''} is not renewed${where}`;
     default:
       return `${lead.name}${where}`;
   }

@@ -2,15 +2,21 @@ import type { FeatureView } from '../aggregate/features.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import { type Alert, type AlertChange, alertKey } from '../model/alert.ts';
 import { type Labels, labelsKey, labelsOf, mergeLabels } from '../model/labels.ts';
+import { acceptQueueSaturation } from './accept-queue-saturation.ts';
+import { balancerSaturation } from './balancer-saturation.ts';
+import { certificateRenewalStalled } from './certificate-renewal-stalled.ts';
+import { configPushRegression } from './config-push-regression.ts';
 import type { Detector, Finding } from './detector.ts';
 import { ejectionCapReached } from './ejection-cap-reached.ts';
 import type { DetectionEngine, DetectionRecord, DetectionTick } from './engine.ts';
 import { fastFailSinkhole } from './fast-fail-sinkhole.ts';
+import { handshakeStorm } from './handshake-storm.ts';
 import { healthCheckCascade } from './health-check-cascade.ts';
 import { healthCheckFlapping } from './health-check-flapping.ts';
 import { hostEjections } from './host-ejections.ts';
 import { hostOutlier } from './host-outlier.ts';
 import type { DetectorSettings } from './settings.ts';
+import { stageTailShift } from './stage-tail-shift.ts';
 import { telemetryLost } from './telemetry-lost.ts';
 import { trafficStopped } from './traffic-stopped.ts';
 import { upstreamErrors } from './upstream-errors.ts';
@@ -18,7 +24,13 @@ import { zoneSkew } from './zone-skew.ts';
 
 /** The closed list. A new detector is one file, one line here, a runbook and an entry in detectors.yaml. */
 export const DETECTORS: readonly Detector[] = [
+  acceptQueueSaturation,
+  balancerSaturation,
+  certificateRenewalStalled,
+  configPushRegression,
+  handshakeStorm,
   hostEjections,
+  stageTailShift,
   telemetryLost,
   trafficStopped,
   upstreamErrors,

@@ -15,3 +15,6 @@ export const counted = (count: number, noun: string): string => `${count} ${noun
 
 /** `3.5 times`. */
 export const timesText = (factor: number): string => `${factor.toFixed(factor < 10 ? 1 : 0)} times`;
+
+/** `145000/s`, three digits. */
+export const perSecond = (rate: number): string => `${Number(rate.toPrecision(3))}/s`;

@@ -2,25 +2,19 @@ import type { CellSource } from '../aggregate/cells.ts';
 import type { GaugeTarget } from '../aggregate/gauge-cells.ts';
 import { ATTRIBUTE } from '../model/conventions.ts';
 import type { Labels } from '../model/labels.ts';
+import { bindEdge } from './bind-edge.ts';
 import { bindCapacity, bindHealth, bindHostTimes, bindPool, bindTakenOut, bindUtilization } from './bind-hosts.ts';
-import type { SeriesDescription } from './binding.ts';
 import type { BindingDraft } from './binding-draft.ts';
 import { hostOf, known, type Pairs } from './host-of.ts';
+import type { Origin } from './origin.ts';
 import type { CanonicalSeries } from './profiles/profile.ts';
-
-/** Where a canonical series comes from. `source` tells the series of one balancer apart; only gauges ask. */
-export interface Origin {
-  readonly balancer: string;
-  readonly source: () => string;
-  /** Type of the received series. */
-  readonly kind: SeriesDescription['kind'];
-}
 
 /** Binds a canonical series to what detectors and the read side want of it, besides SLOs. */
 export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origin: Origin, cells: CellSource): void {
   const cluster = series.attributes.get(ATTRIBUTE.cluster);
   if (cluster !== undefined) cells.balancer(origin.balancer).clusters.add(cluster);
   if (series.takes === 'average') return;
+  bindEdge(draft, series, origin, cells);
   if (series.takes === 'buckets') {
     draft.observe(cells.histogram(series.metric, known([['cluster', cluster]])), series.toSeconds);
     bindHostTimes(draft, series, origin, cells);
@@ -35,9 +29,6 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
       return;
     case 'lb.upstream.ejections':
       bindEjections(draft, series, cluster, origin, cells);
-      return;
-    case 'lb.tls.handshakes':
-      bindHandshakes(draft, series, origin, cells);
       return;
     case 'lb.upstream.hosts': {
       const labels = known([
@@ -142,21 +133,6 @@ function bindEjections(
     ['host', hostOf(attributes)],
   ];
   draft.count(cells.feature('cluster.ejections', known([...place, ...why])), weight);
-}
-
-/** Successful handshakes with clients; failed ones have no resumption to speak of. */
-function bindHandshakes(
-  draft: BindingDraft,
-  { attributes, weight }: CanonicalSeries,
-  { balancer }: Origin,
-  cells: CellSource,
-): void {
-  if (attributes.get(ATTRIBUTE.side) === 'upstream' || attributes.has(ATTRIBUTE.errorType)) return;
-  const labels = known([
-    ['balancer', balancer],
-    ['resumed', attributes.get(ATTRIBUTE.tlsResumed)],
-  ]);
-  draft.count(cells.feature('tls.handshakes', labels), weight);
 }
 
 const isError = (attributes: Labels): boolean => attributes.get(ATTRIBUTE.responseClass) === '5xx';

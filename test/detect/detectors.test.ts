@@ -7,6 +7,7 @@ import { createDetectionEngine } from '../../src/detect/registry.ts';
 import type { DetectorSettings } from '../../src/detect/settings.ts';
 import { labelsOf } from '../../src/model/labels.ts';
 import { NO_STAGES } from '../../src/model/stages.ts';
+import { NO_EDGE } from '../support/no-edge.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -105,6 +106,7 @@ function viewOf({ features = [], gauges = {}, balancers = [{}] }: World): Featur
             },
           ];
     },
+    ...NO_EDGE,
     balancers: () => balancers.map(balancerOf),
     watermark: () => NOW,
   };

@@ -6,6 +6,7 @@ import { createDetectionEngine } from '../../src/detect/registry.ts';
 import type { DetectorSettings } from '../../src/detect/settings.ts';
 import { labelsOf } from '../../src/model/labels.ts';
 import { NO_STAGES } from '../../src/model/stages.ts';
+import { NO_EDGE } from '../support/no-edge.ts';
 
 const MINUTE = 60_000;
 const DAY = 1440 * MINUTE;
@@ -78,6 +79,7 @@ function viewOf(world: World, now: EpochMs): FeatureView {
         : world.out === undefined
           ? []
           : [{ labels: labelsOf(Object.entries({ cluster: 'checkout', balancer: 'a' })), value: world.out, at: now }],
+    ...NO_EDGE,
     balancers: () => world.balancers ?? [balancerOf('a')],
     watermark: () => (world.isHeard === false ? null : now),
   };

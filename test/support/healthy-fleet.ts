@@ -9,6 +9,7 @@ import type { Prng } from '../../src/base/prng.ts';
 import { type EpochMs, epochMs, ms } from '../../src/base/units.ts';
 import { labelsOf } from '../../src/model/labels.ts';
 import { NO_STAGES } from '../../src/model/stages.ts';
+import { NO_EDGE } from './no-edge.ts';
 
 export interface HealthyOptions {
   readonly hosts: number;
@@ -78,6 +79,10 @@ interface Host {
 
 /** A fleet of one cluster that is well, minute by minute. Nothing in it deserves an alert. */
 export class HealthyFleet implements FeatureView {
+  readonly histograms = NO_EDGE.histograms;
+  readonly peaks = NO_EDGE.peaks;
+  readonly configs = NO_EDGE.configs;
+  readonly certificates = NO_EDGE.certificates;
   readonly #options: HealthyOptions;
   readonly #clock = { minute: 0 };
   readonly #hosts: readonly Host[];
@@ -140,6 +145,7 @@ export class HealthyFleet implements FeatureView {
         stages: NO_STAGES,
         metricsUnderstood: [],
         metricsIgnored: [],
+        brackets: [],
       },
     ];
   }
