@@ -20,6 +20,7 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
   [ALERT.upstreamErrors]: {
     ratioAboveBaseline: { kind: 'factor', text: 'The 5xx ratio is this many times its baseline.' },
     minRatio: { kind: 'share', text: 'A 5xx ratio below this is never above baseline.' },
+    chance: { kind: 'share', text: 'Largest chance that errors as usual would be as many.' },
     minEvents: { kind: 'count', text: 'Requests that the window must hold.' },
     minExpected: { kind: 'count', text: 'Requests that the baseline must expect in the window.' },
     holdFor: { kind: 'duration', text: 'The window that is judged.' },

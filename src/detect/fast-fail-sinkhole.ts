@@ -50,7 +50,7 @@ export const fastFailSinkhole: Detector = {
     const ejections = ejectionsByHost(view, epochMs(end - threshold(settings, 'ejectionsWithin')), end);
     for (const [cluster, hosts] of hostsOf(view, ejections)) {
       if (!reported.has(cluster)) continue;
-      const judged = judge(cluster, hosts, end, ejections, input);
+      const judged = judge(hosts, end, ejections, input);
       holding.push(...judged.found.map((sinkhole) => toFinding(cluster, sinkhole, settings)));
       for (const key of judged.clear) clear.add(key);
     }
@@ -67,13 +67,14 @@ function hostsOf(
   for (const { cluster, host } of ejections.values()) {
     const hosts = clusters.get(cluster) ?? [];
     if (hosts.some((one) => one.host === host)) continue;
-    clusters.set(cluster, [...hosts, { host, zone: null, requests: () => 0, errors: () => 0, meanTime: () => null }]);
+    const key = labelsKey(hostIdentity(cluster, host));
+    const counters = { host, key, zone: null, requests: () => 0, errors: () => 0, meanTime: () => null };
+    clusters.set(cluster, [...hosts, counters]);
   }
   return clusters;
 }
 
 function judge(
-  cluster: string,
   hosts: readonly HostCounters[],
   end: EpochMs,
   ejections: ReadonlyMap<string, Ejected>,
@@ -81,12 +82,13 @@ function judge(
 ): { readonly found: readonly Sinkhole[]; readonly clear: readonly string[] } {
   const window = threshold(settings, 'window');
   const from = epochMs(end - window);
-  const lately = sharesOf(hosts, epochMs(end - threshold(settings, 'ejectionsWithin')), end);
+  const within = threshold(settings, 'ejectionsWithin');
+  const lately = firingSince.size === 0 ? [] : sharesOf(hosts, epochMs(end - within), end);
   const newest = new Map(sharesOf(hosts, from, end).map((share) => [share.counters, share]));
   const found: Sinkhole[] = [];
   const clear: string[] = [];
   for (const counters of hosts) {
-    const key = labelsKey(hostIdentity(cluster, counters.host));
+    const { key } = counters;
     const share = newest.get(counters) ?? null;
     const count = ejections.get(key)?.count ?? 0;
     const errors = share === null ? null : farAbove(share, settings);

@@ -43,6 +43,7 @@ export const healthCheckFlapping: Detector = {
       const host = series.labels.get('host');
       if (cluster === undefined || host === undefined || !reported.has(cluster)) continue;
       const changes = series.range(epochMs(end - within), end);
+      if (changes === 0 && firingSince.size === 0) continue;
       const key = labelsKey(hostIdentity(cluster, host));
       const known = hosts.get(key);
       const balancers = (known?.balancers ?? 0) + (changes > 0 ? 1 : 0);

@@ -2,7 +2,6 @@ import { median } from '../base/median.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Evidence } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
-import { labelsKey } from '../model/labels.ts';
 import { reportedClusters } from './clusters.ts';
 import {
   type Detection,
@@ -36,10 +35,10 @@ interface Outlier {
 }
 
 /**
- * One host answers with far more errors, or far more slowly, than the other hosts of its cluster do at the same time:
- * it is the host, not what all of them depend on. Short windows find a busy host soon, long ones a quiet one at all; it
- * has to stand out in two windows running. Once found it stays so until the long window is clean, because ejections make
- * errors of a bad host come and go.
+ * One host answers with far more errors, or far more slowly, than the other hosts of its cluster do in the same
+ * minutes: it is the host, not what all of them depend on. A short window finds a busy host soon, a long one a quiet
+ * host at all; it has to stand out in two windows running. Once found it stays so until the long window is clean,
+ * because ejections make the errors of a bad host come and go.
  */
 export const hostOutlier: Detector = {
   name: ALERT.hostOutlier,
@@ -53,17 +52,17 @@ export const hostOutlier: Detector = {
     const lengths = [threshold(settings, 'window'), threshold(settings, 'longWindow')];
     for (const [cluster, hosts] of hostsByCluster(view)) {
       if (!reported.has(cluster)) continue;
-      const keyOf = ({ host }: HostCounters): string => labelsKey(hostIdentity(cluster, host));
-      const isFiring = (counters: HostCounters): boolean => firingSince.has(keyOf(counters));
+      const isFiring = ({ key }: HostCounters): boolean => firingSince.has(key);
       const found = new Map<string, Outlier>();
       for (const length of lengths) {
         for (const outlier of outliersOf(hosts, end, length, settings, isFiring)) {
-          const key = keyOf(outlier.counters);
+          const { key } = outlier.counters;
           if (!found.has(key)) found.set(key, outlier);
         }
       }
       holding.push(...[...found.values()].map((outlier) => toFinding(cluster, outlier, settings)));
-      for (const key of cleared(hosts, end, lengths, keyOf)) clear.add(key);
+      if (firingSince.size === 0) continue;
+      for (const key of cleared(hosts, end, lengths)) clear.add(key);
     }
     // What no balancer reports, or has told too little of, is not over.
     return { holding, undecided: new Set([...firingSince.keys()].filter((key) => !clear.has(key))) };
@@ -134,18 +133,13 @@ function slowHosts(
 }
 
 /** Hosts that can be told to be well: enough requests lately, or none at all while others have some. */
-function cleared(
-  hosts: readonly HostCounters[],
-  end: EpochMs,
-  lengths: readonly number[],
-  keyOf: (counters: HostCounters) => string,
-): readonly string[] {
+function cleared(hosts: readonly HostCounters[], end: EpochMs, lengths: readonly number[]): readonly string[] {
   const from = epochMs(end - Math.max(...lengths));
   const counts = hosts.map((counters) => counters.requests(from, end));
   const hasTraffic = counts.some((count) => count >= JUDGED_BY);
   return hosts.flatMap((counters, index) => {
     const count = counts[index] ?? 0;
-    return count >= JUDGED_BY || (count === 0 && hasTraffic) ? [keyOf(counters)] : [];
+    return count >= JUDGED_BY || (count === 0 && hasTraffic) ? [counters.key] : [];
   });
 }
 

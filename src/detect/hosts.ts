@@ -1,7 +1,7 @@
-import type { FeatureName, FeatureSeries, FeatureView } from '../aggregate/features.ts';
+import type { FeatureSeries, FeatureView } from '../aggregate/features.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { Place } from '../model/alert.ts';
-import { type Labels, labelsOf } from '../model/labels.ts';
+import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
 
 /**
  * One host of a cluster. Several balancers send it requests: their counts are one (the cells carry no balancer), and so
@@ -9,6 +9,8 @@ import { type Labels, labelsOf } from '../model/labels.ts';
  */
 export interface HostCounters {
   readonly host: string;
+  /** `labelsKey` of its identity as the subject of an alert. */
+  readonly key: string;
   readonly zone: string | null;
   requests(from: EpochMs, to: EpochMs): number;
   errors(from: EpochMs, to: EpochMs): number;
@@ -29,10 +31,28 @@ interface Draft {
 const MICROSECONDS = 1e6;
 const NONE: Series = [];
 
+type Hosts = ReadonlyMap<string, readonly HostCounters[]>;
+
+/** What was built last from the same lists of series, which the cells keep until a series is added. */
+const built = new WeakMap<object, { readonly sources: readonly object[]; readonly hosts: Hosts }>();
+
 /** Hosts by cluster, both in the order of their names. */
-export function hostsByCluster(view: FeatureView): ReadonlyMap<string, readonly HostCounters[]> {
+export function hostsByCluster(view: FeatureView): Hosts {
+  const names = ['host.requests', 'host.errors', 'host.timed', 'host.duration'] as const;
+  const sources = names.map((name) => view.features(name));
+  const [requests, errors, timed, duration] = sources as [Source, Source, Source, Source];
+  const last = built.get(requests);
+  if (last?.sources.every((source, index) => source === sources[index])) return last.hosts;
+  const hosts = buildHosts(requests, { errors, timed, duration });
+  built.set(requests, { sources, hosts });
+  return hosts;
+}
+
+type Source = Iterable<FeatureSeries>;
+
+function buildHosts(requests: Source, rest: Readonly<Record<'errors' | 'timed' | 'duration', Source>>): Hosts {
   const clusters = new Map<string, Map<string, Draft>>();
-  for (const series of view.features('host.requests')) {
+  for (const series of requests) {
     const cluster = series.labels.get('cluster');
     const host = series.labels.get('host');
     if (cluster === undefined || host === undefined) continue;
@@ -47,17 +67,19 @@ export function hostsByCluster(view: FeatureView): ReadonlyMap<string, readonly 
       known.zone ??= zone;
     }
   }
-  const attach = (name: FeatureName, field: 'errors' | 'timed' | 'duration'): void => {
-    for (const series of view.features(name)) {
+  for (const field of ['errors', 'timed', 'duration'] as const) {
+    for (const series of rest[field]) {
       const draft = clusters.get(series.labels.get('cluster') ?? '')?.get(series.labels.get('host') ?? '');
       if (draft !== undefined) draft[field] = [...draft[field], series];
     }
-  };
-  attach('host.errors', 'errors');
-  attach('host.timed', 'timed');
-  attach('host.duration', 'duration');
+  }
   const ordered = [...clusters].sort(([a], [b]) => (a < b ? -1 : 1));
-  return new Map(ordered.map(([cluster, hosts]) => [cluster, [...hosts.values()].sort(byName).map(toCounters)]));
+  return new Map(
+    ordered.map(([cluster, hosts]) => [
+      cluster,
+      [...hosts.values()].sort(byName).map((draft) => toCounters(cluster, draft)),
+    ]),
+  );
 }
 
 const byName = (a: Draft, b: Draft): number => (a.host < b.host ? -1 : 1);
@@ -68,8 +90,9 @@ const sumOf = (series: Series, from: EpochMs, to: EpochMs): number => {
   return total;
 };
 
-const toCounters = ({ host, zone, requests, errors, timed, duration }: Draft): HostCounters => ({
+const toCounters = (cluster: string, { host, zone, requests, errors, timed, duration }: Draft): HostCounters => ({
   host,
+  key: labelsKey(hostIdentity(cluster, host)),
   zone,
   requests: (from, to) => sumOf(requests, from, to),
   errors: (from, to) => sumOf(errors, from, to),

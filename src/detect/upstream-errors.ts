@@ -2,6 +2,7 @@ import { epochMs } from '../base/units.ts';
 import { ALERT } from '../model/conventions.ts';
 import { labelsKey, labelsOf } from '../model/labels.ts';
 import { baselineRatio } from './baseline.ts';
+import { logBinomialTail } from './binomial.ts';
 import { byCluster, counterOf } from './clusters.ts';
 import {
   type Detection,
@@ -45,6 +46,9 @@ export const upstreamErrors: Detector = {
       const ratio = failed / events;
       const limit = Math.max(threshold(settings, 'minRatio'), threshold(settings, 'ratioAboveBaseline') * usual);
       if (ratio < limit) continue;
+      // The most that is still usual: how often would it alone bring so many?
+      const logChance = logBinomialTail(failed, events, limit / threshold(settings, 'ratioAboveBaseline'));
+      if (logChance > Math.log(threshold(settings, 'chance'))) continue;
       holding.push({
         identity,
         place: { cluster },

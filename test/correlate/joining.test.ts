@@ -4,8 +4,9 @@ import { ms } from '../../src/base/units.ts';
 import { causesOf, commonCause, isKnownKind } from '../../src/correlate/causes.ts';
 import { relationOf } from '../../src/correlate/relation.ts';
 import type { CauseEdge, Scope } from '../../src/correlate/settings.ts';
-import type { Alert } from '../../src/model/alert.ts';
+import { type Alert, alertKey } from '../../src/model/alert.ts';
 import type { IncidentMember } from '../../src/model/incident.ts';
+import { labelsOf } from '../../src/model/labels.ts';
 import { alertOf, MINUTE, SETTINGS } from '../support/alerts.ts';
 import { CHECKOUT, minuteOf, pageOf, Scene } from './scene.ts';
 
@@ -150,5 +151,42 @@ describe('where an alert goes', () => {
     assert.deepEqual([scene.open.map(({ id }) => id), state()], [[1], 'firing']);
     scene.at(32, ['resolved', disk(31)]);
     assert.equal(state(), 'resolved');
+  });
+});
+
+describe('an alert about the whole fleet', () => {
+  const causes = [edge('HealthCheckCascade', 'ErrorBudgetBurn'), edge('HealthCheckCascade', 'EjectionCapReached')];
+  const labels = labelsOf([['scope', 'fleet']]);
+  const fleet: Alert = {
+    ...alertOf('HealthCheckCascade', {}, { severity: 'page' }),
+    labels,
+    key: alertKey('HealthCheckCascade', labels),
+  };
+
+  test('explains its effects in every cluster, and pages once for all', () => {
+    const scene = new Scene({ causes });
+    scene.at(0, ['fired', fleet]);
+    scene.at(1, ['fired', pageOf({ cluster: 'a' }, { since: 1 })], ['fired', pageOf({ cluster: 'b' }, { since: 1 })]);
+    scene.at(2, ['fired', alertOf('EjectionCapReached', { cluster: 'c' }, { severity: 'page', since: 2 })]);
+    assert.equal(scene.correlator.incidents().length, 1);
+    assert.equal(scene.correlator.incidents()[0]?.lead, fleet.key);
+  });
+
+  test('takes up what its effects had begun in one cluster', () => {
+    const scene = new Scene({ causes });
+    scene.at(0, ['fired', pageOf({ cluster: 'a' })]);
+    scene.at(1, ['fired', { ...fleet, since: minuteOf(1) }]);
+    assert.equal(scene.correlator.incidents().length, 1);
+  });
+
+  test('joins its own kind in one cluster, and nothing that it does not explain', () => {
+    const scene = new Scene({ causes });
+    scene.at(0, ['fired', fleet]);
+    scene.at(1, ['fired', alertOf('HealthCheckCascade', { cluster: 'a' }, { since: 1 })]);
+    scene.at(1, ['fired', alertOf('Unknown', { cluster: 'b' }, { since: 1 })]);
+    assert.deepEqual(
+      scene.correlator.incidents().map(({ members }) => members.map(({ alert }) => alert.name)),
+      [['HealthCheckCascade', 'HealthCheckCascade'], ['Unknown']],
+    );
   });
 });

@@ -33,6 +33,7 @@ const SETTINGS = new Map<string, DetectorSettings>([
     settingsOf('ticket', {
       ratioAboveBaseline: 3,
       minRatio: 0.01,
+      chance: 1e-6,
       minEvents: 100,
       minExpected: 30,
       holdFor: 5 * MINUTE,

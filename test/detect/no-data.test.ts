@@ -15,7 +15,14 @@ const CHECKOUT = labelsOf([['cluster', 'checkout']]);
 
 const THRESHOLDS: Readonly<Record<string, DetectorSettings['thresholds']>> = {
   HostEjections: { smallPoolHosts: 10, rounds: 2, roundsWithin: 5 * MINUTE, roundGap: 10_000, outShare: 0.1 },
-  UpstreamErrors: { ratioAboveBaseline: 3, minRatio: 0.01, minEvents: 100, minExpected: 30, holdFor: 5 * MINUTE },
+  UpstreamErrors: {
+    ratioAboveBaseline: 3,
+    minRatio: 0.01,
+    chance: 1e-6,
+    minEvents: 100,
+    minExpected: 30,
+    holdFor: 5 * MINUTE,
+  },
   TrafficStopped: { baselineShare: 0.05, minExpected: 100, holdFor: 5 * MINUTE },
   TelemetryLost: { silentFor: 3 * MINUTE, ownIntervals: 3 },
 };

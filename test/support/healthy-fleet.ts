@@ -25,7 +25,7 @@ const ORIGIN = 20_000 * 86_400_000;
 const ZONES = ['a', 'b', 'c'];
 /** One request in a thousand fails; a host that restarts fails these of the requests it still gets. */
 const ERROR_SHARE = 0.001;
-const RESTART_ERROR_SHARE = 0.3;
+const RESTART_ERROR_SHARE = 0.05;
 const RESTART_TRAFFIC = 0.2;
 /** Times are lognormal: median, and deviation of the logarithm; one request in ten thousand waits for a time-out. */
 const MEDIAN_SECONDS = 0.04;

@@ -229,6 +229,12 @@ test('ejections add up to the enforced total, whatever their reasons', () => {
   }
 });
 
+test('the health of an endpoint is told beside the pool', () => {
+  const endpoint = { ...CHECKOUT, 'envoy.endpoint_address': '10.0.0.1:80' };
+  const [healthy] = read(gaugeOf('cluster.endpoint.healthy', endpoint));
+  assert.match(healthy ?? '', /^lb\.upstream\.host\.healthy\{.*lb\.upstream\.host\.name=10\.0\.0\.1:80/);
+});
+
 test('panic, no healthy host, overflow and circuit breakers', () => {
   const common = 'lb.side=upstream,lb.upstream.cluster=checkout';
   assert.deepEqual(read(seriesOf('cluster.lb_healthy_panic', CHECKOUT)), [`lb.upstream.panic.requests{${common}}`]);
