@@ -19,8 +19,8 @@ import type { SloCells } from './view.ts';
 /** How often memory of what has aged out is looked for. */
 const SWEEP_EVERY_MS = HOUR;
 const GAUGE_KEPT_MS = DAY;
-const CONFIG_KEPT_MS = 8 * DAY;
-const CERTIFICATE_KEPT_MS = 30 * DAY;
+const RUNS_KEPT_MS = 8 * DAY;
+const ENDS_KEPT_MS = 30 * DAY;
 
 /** Everything as plain data that structured clone and v8.serialize take. Arrays are copies. */
 export interface AggregateState {
@@ -89,8 +89,8 @@ export function createAggregate(): Aggregate {
     sweptAt = now;
     slos.forgetFeeders(book.forgetSilent(now));
     gauges.forgetBefore(now - GAUGE_KEPT_MS);
-    configs.forgetBefore(now - CONFIG_KEPT_MS);
-    certificates.forgetBefore(now - CERTIFICATE_KEPT_MS);
+    configs.forgetBefore(now - RUNS_KEPT_MS);
+    certificates.forgetBefore(now - ENDS_KEPT_MS);
     for (const store of [slos, features, histograms]) store.releaseExpired(now);
   };
 

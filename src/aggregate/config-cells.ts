@@ -69,7 +69,10 @@ export class ConfigStore {
   #saw(at: number, balancer: string, kind: string, version: string): void {
     const runs = this.#of(balancer, kind);
     const known = runs.findLast((run) => run.version === version);
-    const hasEnded = known !== undefined && runs.some(({ lastAt }) => lastAt > known.lastAt + SAME_PUSH_MS);
+    // Another one was said in a push in between, in which this one was not.
+    const isBetween = (lastAt: number, from: number): boolean =>
+      lastAt > from + SAME_PUSH_MS && lastAt < at - SAME_PUSH_MS;
+    const hasEnded = known !== undefined && runs.some(({ lastAt }) => isBetween(lastAt, known.lastAt));
     if (known !== undefined && (!hasEnded || at <= known.lastAt)) {
       known.lastAt = Math.max(known.lastAt, at);
       return;

@@ -13,7 +13,9 @@ export interface PeakState {
   readonly steps: readonly (readonly [step: number, value: number])[];
 }
 
-/** The largest value of a level within each 10 s step: a burst that has gone when the next value comes stays visible. */
+/**
+ * The largest value of a level within each 10 s step: a burst that has gone when the next value comes stays visible.
+ */
 export class PeakCell implements PeakSeries {
   readonly labels: Labels;
   readonly #steps = new Float64Array(STEPS).fill(NONE);

@@ -22,8 +22,8 @@ const LATENCY_WINDOW_MS = 120_000;
 const READINGS = 2;
 
 /**
- * Balancers run out of CPU. One of them is a ticket; all zones of a region at once, with requests that wait for it, is a
- * page: there is nowhere to send the traffic.
+ * Balancers run out of CPU. One of them is a ticket; all zones of a region at once, with requests that wait for it, is
+ * a page: there is nowhere to send the traffic.
  */
 export const balancerSaturation: Detector = {
   name: ALERT.balancerSaturation,

@@ -37,6 +37,8 @@ export interface ConfigPush {
   readonly since: EpochMs;
   readonly balancers: readonly BalancerState[];
   readonly runs: readonly ConfigRun[];
+  /** Whose time before the push is comparable, and when it ended. */
+  readonly before: readonly { readonly balancer: string; readonly until: EpochMs }[];
   /** Balancers that still run the version before, and are heard. */
   readonly rest: readonly BalancerState[];
 }
@@ -69,42 +71,92 @@ export interface ConfigHealth {
   readonly rarestSeen: number;
 }
 
+/** A version that is younger by less than this came with another one, not after it. */
+const FOLLOWS_MS = 300_000;
+
+interface Member {
+  readonly run: ConfigRun;
+  /** What this balancer ran before; null where it is as young as its version, as replaced instances are. */
+  readonly previous: string | null;
+  readonly balancer: BalancerState;
+}
+
 /** Versions that replaced another one and run now somewhere, in the order of kinds, then versions. */
 export function pushesOf(view: FeatureView, now: EpochMs): readonly ConfigPush[] {
-  const states = new Map(view.balancers(now).map((balancer) => [balancer.id, balancer]));
-  const pushes = new Map<string, { run: ConfigRun; previous: string | null; balancer: BalancerState }[]>();
-  let before: ConfigRun | null = null;
-  const current = new Map<string, BalancerState[]>();
-  for (const run of view.configs(now)) {
-    const previous: ConfigRun | null = before?.balancer === run.balancer && before.kind === run.kind ? before : null;
-    before = run;
-    const balancer = states.get(run.balancer);
-    if (balancer === undefined || !run.current || run.stale) continue;
-    const key = JSON.stringify([run.kind, run.version]);
-    const members = pushes.get(key) ?? [];
-    members.push({ run, previous: previous?.version ?? null, balancer });
-    pushes.set(key, members);
-    const running = current.get(key) ?? [];
-    running.push(balancer);
-    current.set(key, running);
-  }
+  const runs = view.configs(now);
+  const members = membersOf(runs, view.balancers(now));
   const found: ConfigPush[] = [];
-  for (const [, members] of [...pushes].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const { kind, version } = (members[0] as (typeof members)[number]).run;
-    const changed = members.filter(({ previous }) => previous !== null);
-    if (changed.length === 0) continue;
-    const previous = mostFrequent(changed.map((member) => member.previous as string));
+  for (const [, running] of [...members].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const { kind, version } = (running[0] as Member).run;
+    const known = running.filter(({ previous }) => previous !== null);
+    const since = epochMs(Math.min(...(known.length > 0 ? known : running).map(({ run }) => run.since)));
+    const previous =
+      known.length > 0
+        ? mostFrequent(known.map((one) => one.previous as string))
+        : forerunner(runs, kind, version, since);
+    if (previous === null) continue;
+    // Balancers that ran it long before this push are no part of it.
+    const changed = running.filter((one) => one.previous !== null || one.run.since >= since);
     found.push({
       kind,
       version,
       previous,
-      since: epochMs(Math.min(...changed.map(({ run }) => run.since))),
+      since,
       balancers: changed.map(({ balancer }) => balancer),
       runs: changed.map(({ run }) => run),
-      rest: current.get(JSON.stringify([kind, previous])) ?? [],
+      before: beforeOf(changed, runs, previous, since),
+      rest: (members.get(keyOf(kind, previous)) ?? []).map(({ balancer }) => balancer),
     });
   }
   return found;
+}
+
+const keyOf = (kind: string, version: string): string => JSON.stringify([kind, version]);
+
+/** Balancers that are heard, by what they run now. */
+function membersOf(
+  runs: readonly ConfigRun[],
+  balancers: readonly BalancerState[],
+): ReadonlyMap<string, readonly Member[]> {
+  const states = new Map(balancers.map((balancer) => [balancer.id, balancer]));
+  const members = new Map<string, Member[]>();
+  let last: ConfigRun | null = null;
+  for (const run of runs) {
+    const previous = last !== null && last.balancer === run.balancer && last.kind === run.kind ? last.version : null;
+    last = run;
+    const balancer = states.get(run.balancer);
+    if (balancer === undefined || !run.current || run.stale) continue;
+    const list = members.get(keyOf(run.kind, run.version));
+    if (list === undefined) members.set(keyOf(run.kind, run.version), [{ run, previous, balancer }]);
+    else list.push({ run, previous, balancer });
+  }
+  return members;
+}
+
+/** What most balancers ran when instances with a new version came up beside or instead of them. */
+function forerunner(runs: readonly ConfigRun[], kind: string, version: string, since: EpochMs): string | null {
+  const older = runs.filter(
+    (run) =>
+      run.kind === kind && run.version !== version && run.since < since - FOLLOWS_MS && run.lastAt > since - FOLLOWS_MS,
+  );
+  return mostFrequent(older.map((run) => run.version));
+}
+
+/** The time before a push: of its own balancers, and for those that are new of the ones that ran the version before. */
+function beforeOf(
+  changed: readonly Member[],
+  runs: readonly ConfigRun[],
+  previous: string,
+  since: EpochMs,
+): ConfigPush['before'] {
+  const own = changed.flatMap(({ run, previous: before }) =>
+    before === null ? [] : [{ balancer: run.balancer, until: run.since }],
+  );
+  if (own.length > 0) return own;
+  const kind = changed[0]?.run.kind;
+  return runs
+    .filter((run) => run.kind === kind && run.version === previous && run.since < since)
+    .map(({ balancer }) => ({ balancer, until: since }));
 }
 
 function mostFrequent(values: readonly string[]): string | null {
@@ -175,9 +227,10 @@ export function cohortReader(view: FeatureView): CohortReader {
 }
 
 /**
- * Whether a version is worse than what it replaced: its balancers against those still on the version before, and against
- * themselves before the change. A measure counts as worse only if it is so against everything it can be compared with,
- * so that neither a zone that always was worse nor an hour that is worse everywhere speaks against a version.
+ * Whether a version is worse than what it replaced: its balancers against those still on the version before, and
+ * against themselves before the change. A measure counts as worse only if it is so against everything it can be
+ * compared with, so that neither a zone that always was worse nor an hour that is worse everywhere speaks against a
+ * version.
  */
 export function healthOf(
   push: ConfigPush,
@@ -190,8 +243,8 @@ export function healthOf(
   const after: Windows = push.runs.map(({ balancer, since }) => {
     return { balancer, from: epochMs(Math.max(since, end - windowMs)), to: end };
   });
-  const before: Windows = push.runs.map(({ balancer, since }) => {
-    return { balancer, from: epochMs(since - windowMs), to: since };
+  const before: Windows = push.before.map(({ balancer, until }) => {
+    return { balancer, from: epochMs(until - windowMs), to: until };
   });
   const restFrom = epochMs(Math.max(push.since, end - windowMs));
   const rest: Windows = push.rest.map(({ id }) => ({ balancer: id, from: restFrom, to: end }));

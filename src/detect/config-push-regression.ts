@@ -70,13 +70,13 @@ function identityOf({ kind, version }: Pick<ConfigPush, 'kind' | 'version'>): La
   return labelsOf([['configVersion', version], ...(kind === '' ? [] : [['configKind', kind] as const])]);
 }
 
-/** Versions that no balancer runs any more, as far as all that ran them are heard. */
+/** Versions that no balancer runs any more, as far as all that ran them are heard; those that are forgotten too. */
 function goneFrom(view: FeatureView, now: EpochMs, keys: Iterable<string>): ReadonlySet<string> {
   const gone = new Set<string>();
   const runs = view.configs(now);
   for (const key of keys) {
     const own = runs.filter((run) => labelsKey(identityOf(run)) === key);
-    if (own.length > 0 && own.every(({ current, stale }) => !current && !stale)) gone.add(key);
+    if (runs.length > 0 && own.every(({ current, stale }) => !current && !stale)) gone.add(key);
   }
   return gone;
 }

@@ -156,6 +156,19 @@ describe('a config push that makes proxies slow', () => {
     assert.deepEqual(calm.fired(), []);
   });
 
+  test('instances that are replaced by new ones with the version are compared with those before them', () => {
+    const bad: Load = { ...HEALTHY, config: 'v2', errors: 120 };
+    const replaced = (after: Load): readonly string[] => {
+      const balancers = [...fleetOf(4), { id: 'pod-1', zone: 'a' }, { id: 'pod-2', zone: 'b' }];
+      const fleet = new EdgeFleet({ balancers, detectors: ['ConfigPushRegression'] });
+      fleet.run(HOUR_MS, ({ id }) => (id.startsWith('pod') ? null : HEALTHY), false);
+      fleet.run(5 * MINUTE_MS, ({ id }) => (id.startsWith('pod') ? after : null));
+      return fleet.fired();
+    };
+    assert.deepEqual(replaced(bad), ['ConfigPushRegression ticket']);
+    assert.deepEqual(replaced({ ...bad, errors: 2 }), []);
+  });
+
   test('a canary in a zone that always was worse is not blamed', () => {
     const worse: Load = { ...HEALTHY, errors: 80, cpu: 0.7, added: { perSecond: 4000, p99: 0.02 } };
     const of = ({ zone }: Balancer): Load => (zone === 'a' ? worse : HEALTHY);

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { createPrng, type Prng } from '../../src/base/prng.ts';
 import { createDetectionEngine } from '../../src/detect/registry.ts';
+import { healthyEdge } from '../support/healthy-edge.ts';
 import { HealthyFleet, type HealthyOptions } from '../support/healthy-fleet.ts';
 import { shippedDetectors } from '../support/shipped-detectors.ts';
 
@@ -60,8 +61,46 @@ export function run(args: readonly string[]): number {
     isMissed ||= cells.some((cell) => cell > LIMIT);
     process.stdout.write(`${name.padEnd(24)}${cells.map((cell) => cell.toFixed(2).padStart(10)).join('')}\n`);
   }
+  isMissed = runEdge(weeks) || isMissed;
   process.stdout.write(isMissed ? `MISSED: more than ${LIMIT} a month\n` : `at most ${LIMIT} a month everywhere\n`);
   return isMissed ? 1 : 0;
+}
+
+/** Detectors of the edge, which look at single balancers instead of hosts. */
+export const EDGE = [
+  'AcceptQueueSaturation',
+  'BalancerSaturation',
+  'CertificateRenewalStalled',
+  'ConfigPushRegression',
+  'HandshakeStorm',
+  'StageTailShift',
+];
+const EDGE_SIZES = [3, 12];
+/** Requests per balancer and second. */
+const EDGE_RATES = [0.01, 1, 1_000];
+
+/** The same for the edge; true where the limit is missed. */
+function runEdge(weeks: number): boolean {
+  const months = (weeks * 7) / DAYS_PER_MONTH;
+  const columns: (readonly string[])[] = [];
+  for (const balancers of EDGE_SIZES) {
+    for (const perSecond of EDGE_RATES) {
+      const days = 7;
+      const all = Array.from({ length: weeks }, (_, week) =>
+        healthyEdge({ balancers, perSecond, days, seed: balancers * 1009 + perSecond * 100 + week, detectors: EDGE }),
+      );
+      columns.push(all.flat());
+    }
+  }
+  const heading = EDGE_SIZES.flatMap((size) => EDGE_RATES.map((rate) => `${size}x${rate}/s`.padStart(10))).join('');
+  process.stdout.write(`\n${'detector of the edge'.padEnd(26)}${heading}\n`);
+  let isMissed = false;
+  for (const name of EDGE) {
+    const cells = columns.map((fired) => fired.filter((one) => one.startsWith(`${name} `)).length / months);
+    isMissed ||= cells.some((cell) => cell > LIMIT);
+    process.stdout.write(`${name.padEnd(26)}${cells.map((cell) => cell.toFixed(2).padStart(10)).join('')}\n`);
+  }
+  return isMissed;
 }
 
 export const seeded = (hosts: number, perMinute: number, week: number): Prng =>
