@@ -49,7 +49,7 @@ export interface RehearsalOptions {
  * received, the evaluator ticks every 10 s. Nothing is sent. The same plan gives the same verdict.
  */
 export function rehearse({ plan, rules, flavor, onProgress }: RehearsalOptions): Rehearsal {
-  const simulation = createSimulation(plan.fleet, plan.timeline);
+  const simulation = createSimulation(plan.fleet, plan.timeline, plan.engine ?? undefined);
   const emitter = createEmitter(simulation.fleet, flavor, DRILL_EPOCH);
   const engine = drillEngine(rules);
   const book = new CaseBook();
@@ -64,7 +64,8 @@ export function rehearse({ plan, rules, flavor, onProgress }: RehearsalOptions):
     if (now % (360 * TICK_MS) === 0) onProgress?.(now / plan.untilMs);
   }
   const expected = flavor === 'envoy' ? plan.expectedOfEnvoy : plan.expected;
-  return { verdict: judge(book.cases(), expected, at(plan.faultAtMs)), impact: meter.impact(), points };
+  const span = { faultAtMs: at(plan.faultAtMs), overAtMs: at(plan.overAtMs) };
+  return { verdict: judge(book.cases(), expected, span), impact: meter.impact(), points };
 }
 
 const at = (virtualMs: number): EpochMs => epochMs(DRILL_EPOCH + virtualMs);

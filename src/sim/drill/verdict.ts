@@ -14,13 +14,19 @@ export interface Verdict {
   readonly incidents: number;
 }
 
-/** Times are ms since 1970. */
-export function judge(cases: readonly Case[], expected: Expectation, faultAtMs: number): Verdict {
+/** When the cause was there, ms since 1970. */
+export interface FaultSpan {
+  readonly faultAtMs: number;
+  readonly overAtMs: number;
+}
+
+/** What came of a scenario beside what was expected. */
+export function judge(cases: readonly Case[], expected: Expectation, { faultAtMs, overAtMs }: FaultSpan): Verdict {
   const early = cases.filter(({ openedAtMs }) => openedAtMs < faultAtMs);
   const misses = early.map((one) => `opened ${nameOf(one)} before anything happened`);
   const pages = cases.reduce((sum, one) => sum + one.pages.length, 0);
   const main = mainCase(cases, expected);
-  const last = main?.sightings.at(-1);
+  const last = main === undefined ? undefined : during(main, overAtMs);
   const seen = last === undefined ? null : { lead: last.lead, severity: worstOf(main), tier: tierOf(main) };
   const summary = { seen, pages, incidents: cases.length };
   if (expected.kind === 'quiet') {
@@ -30,27 +36,26 @@ export function judge(cases: readonly Case[], expected: Expectation, faultAtMs: 
   }
   const good = main?.sightings.find((sighting) => isAsExpected(sighting, expected));
   const detectedAfterMs = good === undefined ? null : good.atMs - faultAtMs;
-  misses.push(...incidentMisses(cases, main, detectedAfterMs, pages, expected));
+  misses.push(...incidentMisses(cases, main, { detectedAfterMs, pages, overAtMs }, expected));
   return { ...summary, misses, detectedAfterMs };
 }
 
 function quietMisses(cases: readonly Case[], pages: number, { incidentsMax }: QuietExpected): string[] {
   const misses: string[] = [];
   if (pages > 0) misses.push(`${pages} pages where nobody was to be paged`);
-  if (cases.length > incidentsMax) misses.push(`opened ${cases.map(nameOf).join(', ')}, at most ${incidentsMax} expected`);
+  if (cases.length > incidentsMax) misses.push(`opened ${namesOf(cases)}, at most ${incidentsMax} expected`);
   return misses;
 }
 
 function incidentMisses(
   cases: readonly Case[],
   main: Case | undefined,
-  detectedAfterMs: number | null,
-  pages: number,
+  { detectedAfterMs, pages, overAtMs }: Pick<Verdict, 'detectedAfterMs' | 'pages'> & Pick<FaultSpan, 'overAtMs'>,
   expected: IncidentExpected,
 ): string[] {
   if (main === undefined) return [`no incident, ${expected.lead} expected`];
   const misses: string[] = [];
-  const last = main.sightings.at(-1) as Sighting;
+  const last = during(main, overAtMs);
   if (!isLead(last.lead, expected)) misses.push(`led by ${last.lead}, not ${expected.lead}`);
   if (worstOf(main) !== expected.severity) misses.push(`a ${worstOf(main)}, not a ${expected.severity}`);
   if (detectedAfterMs === null) misses.push(`never a ${expected.severity} led by ${expected.lead}`);
@@ -58,15 +63,16 @@ function incidentMisses(
     misses.push(`after ${durationText(detectedAfterMs)}, later than ${durationText(expected.withinMs)}`);
   }
   if (pages !== expected.pages) misses.push(`${pages} pages, not ${expected.pages}${pagesText(cases)}`);
-  if (cases.length > 1) misses.push(`${cases.length} incidents for one cause: ${cases.map(nameOf).join(', ')}`);
+  if (cases.length > 1) misses.push(`${cases.length} incidents for one cause: ${namesOf(cases)}`);
   if (expected.tiers !== null && !expected.tiers.includes(tierOf(main) ?? '')) {
     misses.push(`tier ${tierOf(main) ?? 'none'}, not ${expected.tiers.join(' or ')}`);
   }
   if (isLead(last.lead, expected) && last.lead === expected.lead && last.incident.runbook !== expected.runbook) {
     misses.push(`runbook ${last.incident.runbook}, not ${expected.runbook}`);
   }
-  for (const { what } of expected.evidence.filter((named) => !isNamed(main, named))) misses.push(`${what} is not named`);
-  const isOver = last.incident.state === 'resolved';
+  for (const { what } of expected.evidence.filter((named) => !isNamed(main, named)))
+    misses.push(`${what} is not named`);
+  const isOver = main.sightings.at(-1)?.incident.state === 'resolved';
   if (isOver !== expected.resolved) misses.push(isOver ? 'resolved while it lasts' : 'still open at the end');
   return misses;
 }
@@ -79,7 +85,8 @@ const isAsExpected = ({ lead, incident, pages }: Sighting, expected: IncidentExp
 
 /** The one with the lead that was asked for, else the gravest, else the first. */
 function mainCase(cases: readonly Case[], expected: Expectation): Case | undefined {
-  const led = expected.kind === 'quiet' ? [] : cases.filter((one) => isLead(one.sightings.at(-1)?.lead ?? '', expected));
+  const led =
+    expected.kind === 'quiet' ? [] : cases.filter((one) => isLead(one.sightings.at(-1)?.lead ?? '', expected));
   const [wanted] = [...led].sort((a, b) => b.pages.length - a.pages.length || a.id - b.id);
   return wanted ?? cases.find((one) => worstOf(one) === 'page') ?? cases[0];
 }
@@ -88,14 +95,28 @@ const worstOf = (one: Case | undefined): string =>
   one?.sightings.some(({ incident }) => incident.severity === 'page') ? 'page' : 'ticket';
 
 /** The tier that it reached last; incidents keep their highest. */
-const tierOf = (one: Case | undefined): string | null => one?.sightings.findLast(({ incident }) => incident.tier !== null)?.incident.tier ?? null;
+const tierOf = (one: Case | undefined): string | null =>
+  one?.sightings.findLast(({ incident }) => incident.tier !== null)?.incident.tier ?? null;
 
 const nameOf = (one: Case): string => `${worstOf(one)} ${one.sightings.at(-1)?.lead ?? '?'}`;
 
+const NAMES_MAX = 5;
+
+const shortList = (names: readonly string[]): string =>
+  names.length <= NAMES_MAX
+    ? names.join(', ')
+    : `${names.slice(0, NAMES_MAX).join(', ')} and ${names.length - NAMES_MAX} more`;
+
+const namesOf = (cases: readonly Case[]): string => shortList(cases.map(nameOf));
+
 const pagesText = (cases: readonly Case[]): string => {
   const reasons = cases.flatMap((one) => one.pages.map(({ reason }) => `${one.sightings.at(-1)?.lead} ${reason}`));
-  return reasons.length === 0 ? '' : ` (${reasons.join(', ')})`;
+  return reasons.length === 0 ? '' : ` (${shortList(reasons)})`;
 };
+
+/** As it last stood while the cause was there; later what is left of it may lead. */
+const during = ({ sightings }: Case, overAtMs: number): Sighting =>
+  sightings.findLast(({ atMs }) => atMs <= overAtMs) ?? (sightings[0] as Sighting);
 
 function isNamed({ sightings }: Case, { pattern }: Named): boolean {
   return sightings.some(({ incident }) => {

@@ -2,14 +2,7 @@ import { ATTRIBUTE } from '../../model/conventions.ts';
 import { at } from '../columns.ts';
 import type { Fleet } from '../fleet.ts';
 import { BOUNDS_S, BUCKETS, type HistogramColumns } from '../histogram-columns.ts';
-import {
-  CLASSES,
-  EJECTION_KINDS,
-  HANDSHAKE,
-  HANDSHAKE_KINDS,
-  RESPONSE_CLASSES,
-  RETRY_OUTCOMES,
-} from '../measures.ts';
+import { CLASSES, EJECTION_KINDS, HANDSHAKE, HANDSHAKE_KINDS, RESPONSE_CLASSES, RETRY_OUTCOMES } from '../measures.ts';
 import { KEY_TYPES } from '../tls/costs.ts';
 import { beyond, foldHosts, membershipOf, put, Scratch } from './scratch.ts';
 import type { Attributes, BalancerSeries, Cell, CounterSeries, EmittedSeries, GaugeSeries } from './series.ts';
@@ -88,7 +81,7 @@ class Own {
     const b = this.#balancer;
     const cpuS = at(measures.cpuS, b);
     const cores = spec.balancers[b]?.cores ?? 1;
-    put(this.#cpu, elapsedMs > 0 ? Math.min(1, ((cpuS - this.#cpuBefore) / (elapsedMs / 1000)) / cores) : 0);
+    put(this.#cpu, elapsedMs > 0 ? Math.min(1, (cpuS - this.#cpuBefore) / (elapsedMs / 1000) / cores) : 0);
     this.#cpuBefore = cpuS;
     put(this.#connections, Math.round(at(balancers.connections, b)));
     put(this.#queue, at(measures.acceptQueueMax, b));
@@ -119,7 +112,8 @@ class Own {
     const first = at(fleet.firstHost, cluster);
     const hosts = fleet.spec.clusters[cluster]?.hosts.length ?? 0;
     for (let host = 0; host < hosts; host += 1) {
-      put(beyond(this.#healthy, first + host), pool.isMember(host) && pool.isHealthy(host) ? 1 : 0);
+      // What checks say; of a host that is no member they said it last while it was one.
+      if (pool.isMember(host)) put(beyond(this.#healthy, first + host), (pool.checks?.isUp(host) ?? true) ? 1 : 0);
     }
   }
 
@@ -150,7 +144,13 @@ class Own {
       stage('accept_queue', inQueue, measures.acceptQueue, b),
       gauge('lb.accept_queue.length', '{connection}', inQueue, this.#queue),
       gauge('lb.accept_queue.limit', '{connection}', inQueue, this.#queueLimit),
-      counter('lb.accept_queue.overflows', '{connection}', inQueue, { column: measures.acceptOverflows, index: b }, true),
+      counter(
+        'lb.accept_queue.overflows',
+        '{connection}',
+        inQueue,
+        { column: measures.acceptOverflows, index: b },
+        true,
+      ),
       counter('lb.connections.opened', '{connection}', place, { column: measures.connectionsOpened, index: b }, true),
       gauge('lb.connections.active', '{connection}', place, this.#connections),
       counter('lb.stream.resets', '{stream}', place, { column: measures.resets, index: b }),
@@ -219,7 +219,9 @@ class Own {
           requests({ ...where, [ATTRIBUTE.responseClass]: responseClass }, measures.attempts, index * CLASSES + c),
         ),
         histogram('lb.stage.backend.duration', where, measures.backend, index),
-        ...EJECTION_KINDS.map((kind, k) => ejections(which, kind, measures.ejections, index * EJECTION_KINDS.length + k)),
+        ...EJECTION_KINDS.map((kind, k) =>
+          ejections(which, kind, measures.ejections, index * EJECTION_KINDS.length + k),
+        ),
         ...(checks === null
           ? []
           : [

@@ -116,14 +116,20 @@ class Own {
     const { measures, balancers, clusterCount, certificateNotAfterMs } = this.#fleet;
     const b = this.#balancer;
     for (let c = 0; c < CLASSES; c += 1) {
-      put(beyond(this.#classes, c), sumOver(clusterCount, (k) => at(measures.requests, (b * clusterCount + k) * CLASSES + c)));
+      put(
+        beyond(this.#classes, c),
+        sumOver(clusterCount, (k) => at(measures.requests, (b * clusterCount + k) * CLASSES + c)),
+      );
     }
     const { requestDuration } = measures;
     for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
       const count = sumOver(clusterCount, (k) => at(requestDuration.counts, (b * clusterCount + k) * BUCKETS + bucket));
       put(beyond(this.#time, bucket), count);
     }
-    put(this.#timeSum, sumOver(clusterCount, (k) => at(requestDuration.sums, b * clusterCount + k)));
+    put(
+      this.#timeSum,
+      sumOver(clusterCount, (k) => at(requestDuration.sums, b * clusterCount + k)),
+    );
     const kinds = b * HANDSHAKE_KINDS.length;
     // Envoy counts resumed handshakes here too.
     const done = at(measures.handshakes, kinds + HANDSHAKE.full) + at(measures.handshakes, kinds + HANDSHAKE.resumed);

@@ -2,6 +2,7 @@ import type { Prng } from '../../base/prng.ts';
 import type { Severity } from '../../model/alert.ts';
 import type { TimedChange } from '../faults/change.ts';
 import type { FleetSpec } from '../fleet-spec.ts';
+import type { EngineName } from '../simulation.ts';
 
 /** How large a scenario's fleet is. */
 export interface Size {
@@ -53,10 +54,14 @@ export type Expectation = IncidentExpected | QuietExpected;
 export interface Plan {
   readonly fleet: FleetSpec;
   readonly timeline: readonly TimedChange[];
+  /** Null: by the traffic. */
+  readonly engine: EngineName | null;
   /** How often each balancer pushes. */
   readonly pushMs: number;
   /** Quiet until then. */
   readonly faultAtMs: number;
+  /** When the cause is gone; what it left in budgets may fire on. */
+  readonly overAtMs: number;
   readonly untilMs: number;
   readonly expected: Expectation;
   /** The same for a fleet of Envoys, which tell less. */

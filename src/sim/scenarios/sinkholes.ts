@@ -7,7 +7,8 @@ import type { IncidentExpected, Scenario } from './scenario.ts';
 
 /** The first of the list: least connections breaks ties by insertion, so that it shows there at its worst. */
 const SINK = 0;
-const FAULT_AT_MS = 30 * MINUTE_MS;
+const FAULT_AT_MS = 20 * MINUTE_MS;
+const LASTS_MS = 8 * MINUTE_MS;
 
 /** Its database pool is lost: 503 in 2 ms. The check goes on passing. */
 const broken = (atMs: number): TimedChange => ({
@@ -24,17 +25,17 @@ const SHALLOW_CHECKS = { ...ACTIVE_CHECKS, intervalMs: 10_000, failuresToDown: 3
 
 const sinkhole: Omit<IncidentExpected, 'severity' | 'pages' | 'withinMs' | 'evidence'> = {
   kind: 'incident',
-  lead: 'FastFailSinkhole',
+  lead: ALERT.fastFailSinkhole,
   alternatives: [],
   tiers: null,
-  runbook: 'FastFailSinkhole',
+  runbook: ALERT.fastFailSinkhole,
   resolved: true,
 };
 
 export const sinkholeLeastConnections: Scenario = {
   name: 'sinkhole-least-connections',
   title: 'a host fails fast; least connections sends it ever more',
-  size: { hosts: 40, balancers: 1, zones: 1, requestsPerS: 1500 },
+  size: { hosts: 40, balancers: 1, zones: 1, requestsPerS: 800 },
   range: { hosts: [10, 100], balancers: [1, 3], zones: [1, 3], requestsPerS: [500, 20_000] },
   plan(size, seed) {
     const expected: IncidentExpected = {
@@ -51,10 +52,12 @@ export const sinkholeLeastConnections: Scenario = {
     return {
       fleet: sizedFleet(size, { seed, cluster: { policy: 'least-connections', checks: SHALLOW_CHECKS } }),
       // Found by hand after eight minutes.
-      timeline: [broken(FAULT_AT_MS), mended(FAULT_AT_MS + 8 * MINUTE_MS)],
+      timeline: [broken(FAULT_AT_MS), mended(FAULT_AT_MS + LASTS_MS)],
+      engine: null,
       pushMs: 10_000,
       faultAtMs: FAULT_AT_MS,
-      untilMs: FAULT_AT_MS + 40 * MINUTE_MS,
+      overAtMs: FAULT_AT_MS + LASTS_MS,
+      untilMs: FAULT_AT_MS + 60 * MINUTE_MS,
       expected,
       // Hosts have no times there, and their growing share of the traffic tells.
       expectedOfEnvoy: {
@@ -71,7 +74,7 @@ export const sinkholeLeastConnections: Scenario = {
 export const sinkholeTwoChoices: Scenario = {
   name: 'sinkhole-two-choices',
   title: 'the same under two choices with ejection: few errors, one host ejected again and again',
-  size: { hosts: 40, balancers: 2, zones: 1, requestsPerS: 1500 },
+  size: { hosts: 40, balancers: 2, zones: 1, requestsPerS: 800 },
   range: { hosts: [10, 200], balancers: [2, 20], zones: [1, 4], requestsPerS: [500, 100_000] },
   plan(size, seed) {
     const expected: IncidentExpected = {
@@ -90,16 +93,18 @@ export const sinkholeTwoChoices: Scenario = {
         seed,
         cluster: { policy: 'two-choices', checks: SHALLOW_CHECKS, outliers: OUTLIERS },
       }),
-      timeline: [broken(FAULT_AT_MS), mended(FAULT_AT_MS + 8 * MINUTE_MS)],
+      timeline: [broken(FAULT_AT_MS), mended(FAULT_AT_MS + LASTS_MS)],
+      engine: null,
       pushMs: 10_000,
       faultAtMs: FAULT_AT_MS,
+      overAtMs: FAULT_AT_MS + LASTS_MS,
       untilMs: FAULT_AT_MS + 60 * MINUTE_MS,
       expected,
       // Envoy counts ejections by cluster only.
       expectedOfEnvoy: {
         ...expected,
         lead: ALERT.hostEjections,
-        alternatives: ['FastFailSinkhole', 'HostOutlier'],
+        alternatives: [ALERT.fastFailSinkhole, ALERT.hostOutlier],
         runbook: ALERT.hostEjections,
         evidence: [{ what: 'that hosts are ejected', pattern: /eject/ }],
       },
