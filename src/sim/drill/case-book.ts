@@ -1,14 +1,20 @@
 import type { Outcome } from '../../app/evaluate.ts';
-import type { Incident, Notification } from '../../model/incident.ts';
-import { leadAlert } from '../../model/incident.ts';
+import type { Severity } from '../../model/alert.ts';
+import { type Incident, type IncidentState, leadAlert, type Notification } from '../../model/incident.ts';
 
-const CLOSING: readonly Notification['reason'][] = ['resolved', 'deescalated'];
+export const CLOSING: readonly Notification['reason'][] = ['resolved', 'deescalated'];
 
 /** An incident as it stood at a moment. */
 export interface Sighting {
   readonly atMs: number;
+  /** Name of the leading alert. */
   readonly lead: string;
-  readonly incident: Incident;
+  readonly severity: Severity;
+  readonly tier: string | null;
+  readonly state: IncidentState;
+  readonly runbook: string;
+  /** What a person can read of it: title, summaries, evidence. */
+  readonly texts: () => readonly string[];
   /** Pages sent about it up to then. */
   readonly pages: number;
 }
@@ -36,7 +42,7 @@ export class CaseBook {
     }
     for (const incident of result.incidents) {
       const known = this.#of(incident, at);
-      known.sightings.push({ atMs: at, lead: leadAlert(incident).name, incident, pages: known.pages.length });
+      known.sightings.push(sightingOf(incident, at, known.pages.length));
     }
   }
 
@@ -49,4 +55,13 @@ export class CaseBook {
     this.#cases.set(incident.id, known);
     return known;
   }
+}
+
+function sightingOf(incident: Incident, atMs: number, pages: number): Sighting {
+  const { severity, tier, state, runbook, title, members } = incident;
+  const texts = (): string[] => [
+    title,
+    ...members.flatMap(({ alert }) => [alert.summary, ...alert.evidence.map(({ text }) => text)]),
+  ];
+  return { atMs, lead: leadAlert(incident).name, severity, tier, state, runbook, texts, pages };
 }

@@ -1,12 +1,10 @@
-import { createEngine, type Engine } from '../../app/engine.ts';
+import type { Engine } from '../../app/engine.ts';
 import { TICK_MS } from '../../app/ticker.ts';
+import { createUnsentEngine } from '../../app/unsent-engine.ts';
 import { type EpochMs, epochMs } from '../../base/units.ts';
 import type { Rules } from '../../config/config.ts';
-import type { Receiver } from '../../model/receiver.ts';
-import { createWebhookNotifier } from '../../notify/webhook/notifier.ts';
 import { decodeMetrics } from '../../otlp/decode-metrics.ts';
 import { Staging } from '../../otlp/staging.ts';
-import { createMemoryStore } from '../../store/memory-store.ts';
 import { createEmitter, type EmittedFlavor, type Emitter } from '../emit/emitter.ts';
 import type { Plan } from '../scenarios/scenario.ts';
 import { createSimulation, type Simulation } from '../simulation.ts';
@@ -20,15 +18,6 @@ export const DRILL_EPOCH: EpochMs = epochMs(1_772_409_600_000);
 /** What goes wrong for seconds only would drown in a push interval. */
 const CLOSE_LOOK_MS = 120_000;
 const CLOSE_STEP_MS = 1000;
-
-/** Nothing is sent in a drill. */
-const RECEIVER: Receiver = {
-  name: 'drill',
-  type: 'webhook',
-  url: 'http://127.0.0.1:9/',
-  secret: null,
-  sendResolved: true,
-};
 
 export interface Rehearsal {
   readonly verdict: Verdict;
@@ -51,7 +40,7 @@ export interface RehearsalOptions {
 export function rehearse({ plan, rules, flavor, onProgress }: RehearsalOptions): Rehearsal {
   const simulation = createSimulation(plan.fleet, plan.timeline, plan.engine ?? undefined);
   const emitter = createEmitter(simulation.fleet, flavor, DRILL_EPOCH);
-  const engine = drillEngine(rules);
+  const engine = createUnsentEngine(rules);
   const book = new CaseBook();
   const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
   const staging = new Staging();
@@ -69,20 +58,6 @@ export function rehearse({ plan, rules, flavor, onProgress }: RehearsalOptions):
 }
 
 const at = (virtualMs: number): EpochMs => epochMs(DRILL_EPOCH + virtualMs);
-
-export function drillEngine(rules: Rules): Engine {
-  const receivers = rules.receivers.length > 0 ? rules.receivers : [RECEIVER];
-  const engine = createEngine({
-    rules,
-    receivers,
-    notifiers: new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)])),
-    store: createMemoryStore(),
-    baseUrl: () => 'http://slowburn.local',
-    runbook: () => null,
-  });
-  engine.evaluator.restore(epochMs(0), new Set());
-  return engine;
-}
 
 const isCloseLook = ({ faultAtMs }: Plan, now: number): boolean => now > faultAtMs && now <= faultAtMs + CLOSE_LOOK_MS;
 

@@ -1,5 +1,5 @@
 import { durationText } from '../../model/phrases.ts';
-import type { Expectation, IncidentExpected, Named, QuietExpected } from '../scenarios/scenario.ts';
+import type { Ending, Expectation, IncidentExpected, Named, QuietExpected } from '../scenarios/scenario.ts';
 import type { Case, Sighting } from './case-book.ts';
 
 /** What came of a scenario, and what of it is not as expected. */
@@ -67,21 +67,32 @@ function incidentMisses(
   if (expected.tiers !== null && !expected.tiers.includes(tierOf(main) ?? '')) {
     misses.push(`tier ${tierOf(main) ?? 'none'}, not ${expected.tiers.join(' or ')}`);
   }
-  if (isLead(last.lead, expected) && last.lead === expected.lead && last.incident.runbook !== expected.runbook) {
-    misses.push(`runbook ${last.incident.runbook}, not ${expected.runbook}`);
+  if (isLead(last.lead, expected) && last.lead === expected.lead && last.runbook !== expected.runbook) {
+    misses.push(`runbook ${last.runbook}, not ${expected.runbook}`);
   }
   for (const { what } of expected.evidence.filter((named) => !isNamed(main, named)))
     misses.push(`${what} is not named`);
-  const isOver = main.sightings.at(-1)?.incident.state === 'resolved';
-  if (isOver !== expected.resolved) misses.push(isOver ? 'resolved while it lasts' : 'still open at the end');
+  misses.push(...endMisses(main.sightings.at(-1) as Sighting, expected.ends));
   return misses;
+}
+
+function endMisses({ state, severity }: Sighting, ends: Ending): string[] {
+  const isOver = state === 'resolved';
+  switch (ends) {
+    case 'resolved':
+      return isOver ? [] : ['still open at the end'];
+    case 'calmed':
+      return isOver || severity === 'ticket' ? [] : ['still a page at the end'];
+    case 'lasting':
+      return isOver ? ['resolved while its cause lasts'] : [];
+  }
 }
 
 const isLead = (lead: string, { lead: wanted, alternatives }: IncidentExpected): boolean =>
   lead === wanted || alternatives.includes(lead);
 
-const isAsExpected = ({ lead, incident, pages }: Sighting, expected: IncidentExpected): boolean =>
-  isLead(lead, expected) && (expected.severity === 'ticket' || (incident.severity === 'page' && pages > 0));
+const isAsExpected = ({ lead, severity, pages }: Sighting, expected: IncidentExpected): boolean =>
+  isLead(lead, expected) && (expected.severity === 'ticket' || (severity === 'page' && pages > 0));
 
 /** The one with the lead that was asked for, else the gravest, else the first. */
 function mainCase(cases: readonly Case[], expected: Expectation): Case | undefined {
@@ -92,11 +103,11 @@ function mainCase(cases: readonly Case[], expected: Expectation): Case | undefin
 }
 
 const worstOf = (one: Case | undefined): string =>
-  one?.sightings.some(({ incident }) => incident.severity === 'page') ? 'page' : 'ticket';
+  one?.sightings.some(({ severity }) => severity === 'page') ? 'page' : 'ticket';
 
 /** The tier that it reached last; incidents keep their highest. */
 const tierOf = (one: Case | undefined): string | null =>
-  one?.sightings.findLast(({ incident }) => incident.tier !== null)?.incident.tier ?? null;
+  one?.sightings.findLast(({ tier }) => tier !== null)?.tier ?? null;
 
 const nameOf = (one: Case): string => `${worstOf(one)} ${one.sightings.at(-1)?.lead ?? '?'}`;
 
@@ -116,12 +127,7 @@ const pagesText = (cases: readonly Case[]): string => {
 
 /** As it last stood while the cause was there; later what is left of it may lead. */
 const during = ({ sightings }: Case, overAtMs: number): Sighting =>
-  sightings.findLast(({ atMs }) => atMs <= overAtMs) ?? (sightings[0] as Sighting);
+  sightings.findLast(({ atMs }) => atMs < overAtMs) ?? (sightings[0] as Sighting);
 
-function isNamed({ sightings }: Case, { pattern }: Named): boolean {
-  return sightings.some(({ incident }) => {
-    const texts = [incident.title];
-    for (const { alert } of incident.members) texts.push(alert.summary, ...alert.evidence.map(({ text }) => text));
-    return texts.some((text) => pattern.test(text));
-  });
-}
+const isNamed = ({ sightings }: Case, { pattern }: Named): boolean =>
+  sightings.some(({ texts }) => texts().some((text) => pattern.test(text)));

@@ -24,10 +24,10 @@ export interface Emitter {
 
 const SOURCES = { canonical: canonicalSeries, envoy: envoySeries } as const;
 
-/** `epochMs` is the time since 1970 at virtual 0. */
-export function createEmitter(fleet: Fleet, flavor: EmittedFlavor, epochMs: EpochMs): Emitter {
+/** `epochMs` is the time since 1970 at virtual 0; `fromMs` the virtual time from which on it is asked. */
+export function createEmitter(fleet: Fleet, flavor: EmittedFlavor, epochMs: EpochMs, fromMs = 0): Emitter {
   const senders = fleet.spec.balancers.map(
-    ({ name }, balancer) => new Sender(name, SOURCES[flavor](fleet, balancer, epochMs), epochMs),
+    ({ name }, balancer) => new Sender(name, SOURCES[flavor](fleet, balancer, epochMs), epochMs, fromMs),
   );
   return {
     *exportAt(nowMs) {
@@ -48,12 +48,14 @@ class Sender {
   /** Series that hold nothing yet. */
   #waiting: readonly EmittedSeries[] = [];
   #startMs = 0;
-  #lastMs = 0;
+  #lastMs: number;
 
-  constructor(name: string, source: BalancerSeries, epochMs: number) {
+  constructor(name: string, source: BalancerSeries, epochMs: number, fromMs: number) {
     this.#name = name;
     this.#source = source;
     this.#epochMs = epochMs;
+    this.#lastMs = fromMs;
+    source.refresh(0);
   }
 
   /** It is not there: when it comes, it starts from here. */

@@ -48,11 +48,12 @@ export const configPushGlobal: Scenario = {
       pushMs: 10_000,
       faultAtMs: FAULT_AT_MS,
       overAtMs: FAULT_AT_MS + 9 * MINUTE_MS,
-      untilMs: FAULT_AT_MS + 120 * MINUTE_MS,
+      untilMs: FAULT_AT_MS + 75 * MINUTE_MS,
       expected: incident(ALERT.configPushRegression, {
         severity: 'page',
         withinMs: 6 * MINUTE_MS,
         pages: 1,
+        ends: 'calmed',
         evidence: [
           named('the version', /\bv2\b/),
           named('CPU', /CPU/),
@@ -64,6 +65,7 @@ export const configPushGlobal: Scenario = {
         severity: 'page',
         withinMs: 6 * MINUTE_MS,
         pages: 1,
+        ends: 'calmed',
         runbook: ALERT.errorBudgetBurn,
         evidence: [],
       }),
@@ -86,7 +88,7 @@ export const configPushCanary: Scenario = {
       pushMs: 10_000,
       faultAtMs: FAULT_AT_MS,
       overAtMs: FAULT_AT_MS + 10 * MINUTE_MS,
-      untilMs: FAULT_AT_MS + 120 * MINUTE_MS,
+      untilMs: FAULT_AT_MS + 75 * MINUTE_MS,
       expected: incident(ALERT.configPushRegression, {
         severity: 'ticket',
         withinMs: 10 * MINUTE_MS,

@@ -26,6 +26,7 @@ export const ticketRotation: Scenario = {
       severity: 'page',
       withinMs: 3 * MINUTE_MS,
       pages: 1,
+      ends: 'calmed',
       evidence: [
         named('the cause', /ticket keys/),
         named('that connections are as usual', /connections (are|as) (as )?usual|new connections/),
@@ -48,7 +49,7 @@ export const ticketRotation: Scenario = {
       pushMs: 10_000,
       faultAtMs: FAULT_AT_MS,
       overAtMs: FAULT_AT_MS + 9 * MINUTE_MS,
-      untilMs: FAULT_AT_MS + 90 * MINUTE_MS,
+      untilMs: FAULT_AT_MS + 75 * MINUTE_MS,
       expected: incident(ALERT.handshakeStorm, storm),
       // No CPU is told; handshakes that time out burn the budget where they do.
       expectedOfEnvoy: incident(ALERT.handshakeStorm, { ...storm, severity: 'ticket', pages: 0 }),
@@ -66,6 +67,7 @@ export const launchDay: Scenario = {
       severity: 'page',
       withinMs: 4 * MINUTE_MS,
       pages: 1,
+      ends: 'calmed',
       evidence: [named('the cause', /new clients|launch/), named('how many new connections', /new connections/)],
     } as const;
     return {
@@ -88,7 +90,7 @@ export const launchDay: Scenario = {
       pushMs: 10_000,
       faultAtMs: FAULT_AT_MS,
       overAtMs: FAULT_AT_MS + 10 * MINUTE_MS,
-      untilMs: FAULT_AT_MS + 120 * MINUTE_MS,
+      untilMs: FAULT_AT_MS + 90 * MINUTE_MS,
       expected: incident(ALERT.handshakeStorm, storm),
       expectedOfEnvoy: incident(ALERT.handshakeStorm, { ...storm, severity: 'ticket', pages: 0 }),
     };

@@ -10,7 +10,7 @@ export const incident = (
   alternatives: [],
   tiers: null,
   runbook: lead,
-  resolved: true,
+  ends: 'resolved',
   ...rest,
 });
 

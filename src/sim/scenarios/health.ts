@@ -46,6 +46,7 @@ const cascade = (fleet: FleetSpec): Plan => {
     severity: 'page',
     withinMs: 90_000,
     pages: 1,
+    ends: 'calmed',
     evidence: [named('how many clusters fell', /\b\d+ (of \d+ )?clusters\b/)],
   });
   return {

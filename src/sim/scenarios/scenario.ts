@@ -21,6 +21,12 @@ export interface Named {
   readonly pattern: RegExp;
 }
 
+/**
+ * `resolved`; `calmed`: that or a ticket, where a spent budget is told for up to a day more; `lasting`: still open, as its
+ * cause is.
+ */
+export type Ending = 'resolved' | 'calmed' | 'lasting';
+
 /** One incident must be opened, and what it must say. */
 export interface IncidentExpected {
   readonly kind: 'incident';
@@ -35,8 +41,8 @@ export interface IncidentExpected {
   readonly withinMs: number;
   readonly pages: number;
   readonly evidence: readonly Named[];
-  /** Whether it is over at the scenario's end. */
-  readonly resolved: boolean;
+  /** How it stands at the scenario's end. */
+  readonly ends: Ending;
 }
 
 /** Nobody must be paged. */

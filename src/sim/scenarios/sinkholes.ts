@@ -29,7 +29,7 @@ const sinkhole: Omit<IncidentExpected, 'severity' | 'pages' | 'withinMs' | 'evid
   alternatives: [],
   tiers: null,
   runbook: ALERT.fastFailSinkhole,
-  resolved: true,
+  ends: 'resolved',
 };
 
 export const sinkholeLeastConnections: Scenario = {
@@ -41,6 +41,7 @@ export const sinkholeLeastConnections: Scenario = {
     const expected: IncidentExpected = {
       ...sinkhole,
       severity: 'page',
+      ends: 'calmed',
       pages: 1,
       withinMs: 2 * MINUTE_MS,
       evidence: [

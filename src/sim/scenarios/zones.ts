@@ -43,7 +43,7 @@ export const zoneHot: Scenario = {
         withinMs: 7 * HOUR_MS,
         pages: 0,
         evidence: [named('the zone', /\bzone a\b/i)],
-        resolved: false,
+        ends: 'lasting',
       }),
       expectedOfEnvoy: quiet(0, 'Envoy tells no zone of hosts'),
     };
