@@ -44,6 +44,8 @@ export async function rehearseOverWire(options: WireOptions): Promise<Rehearsal 
   const watch = new IncidentWatch(api, epochMs(epoch + fromMs));
   let points = 0;
   try {
+    // Whether anybody is there is known before anything is waited for.
+    await watch.look(epochMs(epoch + fromMs));
     for (let now = fromMs + TICK_MS; now <= plan.untilMs; now += TICK_MS) {
       await sleep(Math.max(0, epoch + now - Date.now()));
       advance(simulation, meter, now);

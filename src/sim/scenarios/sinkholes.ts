@@ -36,7 +36,7 @@ export const sinkholeLeastConnections: Scenario = {
   name: 'sinkhole-least-connections',
   title: 'a host fails fast; least connections sends it ever more',
   size: { hosts: 40, balancers: 1, zones: 1, requestsPerS: 800 },
-  range: { hosts: [10, 100], balancers: [1, 3], zones: [1, 3], requestsPerS: [500, 20_000] },
+  range: { hosts: [10, 100], balancers: [2, 3], zones: [1, 3], requestsPerS: [500, 20_000] },
   plan(size, seed) {
     const expected: IncidentExpected = {
       ...sinkhole,
