@@ -3,23 +3,20 @@ import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Rules } from '../config/config.ts';
 import type { IncidentAction } from '../model/incident.ts';
 import { labelsKey } from '../model/labels.ts';
-import type { Receiver } from '../model/receiver.ts';
-import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
 import { decodeMetrics } from '../otlp/decode-metrics.ts';
 import { Staging } from '../otlp/staging.ts';
 import { createMemoryCorrections } from '../store/memory-corrections.ts';
-import { createMemoryStore } from '../store/memory-store.ts';
 import { type Corrections, createCorrections } from './corrections.ts';
-import { createEngine, type Engine } from './engine.ts';
+import type { Engine } from './engine.ts';
 import { createForeignAlerts, type ForeignAlerts } from './foreign-alerts.ts';
 import { actOnCorrection, CORRECTION_ACTIONS, isCorrectionAction } from './replay-correction.ts';
 import type { ReplayLine } from './replay-input.ts';
 import { compareText, type ReplaySink } from './replay-output.ts';
 import { TICK_MS, tickAtOrAfter } from './ticker.ts';
+import { createUnsentEngine } from './unsent-engine.ts';
 
 /** A metrics line that jumps further than this waits for the next line, which may take the jump back. */
 const JUMP_MS = 3_600_000;
-const BASE_URL = 'http://slowburn.local';
 
 export interface Replay {
   /** Applies one line. Returns a message when the line is bad and was skipped. */
@@ -31,30 +28,12 @@ export interface Replay {
   points(): number;
 }
 
-/** Where receivers come from when the rules name none. Nothing is ever sent in a replay. */
-const DEFAULT_RECEIVER: Receiver = {
-  name: 'default',
-  type: 'webhook',
-  url: 'http://127.0.0.1:9/',
-  secret: null,
-  sendResolved: true,
-};
-
 /**
  * History through the same engine as serve, on a clock that the lines move (design section 5, "Replay, exactly").
  * `sink` hears what happens, in the order of time.
  */
 export function createReplay(rules: Rules, sink: ReplaySink): Replay {
-  const receivers = rules.receivers.length > 0 ? rules.receivers : [DEFAULT_RECEIVER];
-  const store = createMemoryStore();
-  const engine = createEngine({
-    rules,
-    receivers,
-    notifiers: new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)])),
-    store,
-    baseUrl: () => BASE_URL,
-    runbook: () => null,
-  });
+  const engine = createUnsentEngine(rules);
   const foreign = createForeignAlerts(rules.correlation);
   const ids = new Set(rules.slos.map(({ id }) => id));
   const corrections = createCorrections({
@@ -83,7 +62,6 @@ class ReplayRun implements Replay {
     this.#foreign = foreign;
     this.#corrections = corrections;
     this.#sink = sink;
-    engine.evaluator.restore(epochMs(0), new Set());
   }
 
   now(): EpochMs | null {

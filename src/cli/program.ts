@@ -1,10 +1,14 @@
 import { Command, CommanderError, Option } from 'commander';
 import { ENGINES, type Engine } from '../generate/prometheus-rules.ts';
+import type { EmittedFlavor } from '../sim/emit/emitter.ts';
+import { EMITTED_FLAVORS } from '../sim/emit/emitter.ts';
 import { runCheck } from './check.ts';
+import { runDemo } from './demo.ts';
+import { runDrill } from './drill.ts';
 import { runGenerate } from './generate.ts';
 import { type CommandIo, EXIT, type ExitCode } from './io.ts';
 import { runReplay } from './replay.ts';
-import { runServe } from './serve.ts';
+import { runServe, stopSignal } from './serve.ts';
 
 /** The command line. Returns a function from arguments to an exit code; nothing here ends the process. */
 export function createProgram(io: CommandIo): (args: readonly string[]) => Promise<ExitCode> {
@@ -106,7 +110,58 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
       const url = externalUrl.replace(/\/+$/, '');
       done(runGenerate({ rulesDir: rules, outDir: out, externalUrl: url, engine, check }, io));
     });
+  addDrill(program, io, done);
+  addDemo(program, io, done);
   return program;
+}
+
+function addDrill(program: Command, io: CommandIo, done: (code: ExitCode) => void): void {
+  program
+    .command('drill')
+    .description('rehearse failures on a simulated fleet and judge what the engine makes of them')
+    .argument('[scenario...]', 'which; none = a list of them')
+    .option('--all', 'every scenario')
+    .option('--seed <n>', "first seed; 1 has the scenarios' own sizes, any other draws them", '1')
+    .option('--seeds <n>', 'so many seeds from there on')
+    .option('--target <url>', 'push OTLP over HTTP to a running service, in real time, instead')
+    .option('--api <url>', 'with --target: the API of that service (default: its host, port 8080)')
+    .option('--warm-up <duration>', 'with --target: how long the fleet is well first (default: as the scenario has it)')
+    .addOption(
+      new Option('--flavour <flavour>', 'vocabulary that balancers speak')
+        .choices([...EMITTED_FLAVORS])
+        .default('canonical'),
+    )
+    .option('--rules <dir>', 'rules folder; what it lacks comes from the shipped one')
+    .option('--json', 'one JSON object instead of the table')
+    .addHelpText('after', HELP.drill)
+    .action(async (scenarios: string[], options: DrillOptions) => {
+      const { all = false, json = false, seed, seeds = null, target = null, api = null, warmUp = null } = options;
+      const { flavour: flavor, rules: rulesDir = null } = options;
+      done(await runDrill({ scenarios, all, seed, seeds, target, api, warmUp, flavor, rulesDir, json }, io));
+    });
+}
+
+function addDemo(program: Command, io: CommandIo, done: (code: ExitCode) => void): void {
+  program
+    .command('demo')
+    .description('the service with a simulated fleet that pushes to it, and a failure every few minutes')
+    .option('--config <file>', 'slowburn.yaml, for other ports or receivers; its data folder is not used')
+    .addHelpText('after', HELP.demo)
+    .action(async (options: { config?: string }) => {
+      done(await runDemo({ configPath: options.config ?? null }, io, stopSignal()));
+    });
+}
+
+interface DrillOptions {
+  readonly all?: boolean;
+  readonly seed: string;
+  readonly seeds?: string;
+  readonly target?: string;
+  readonly api?: string;
+  readonly warmUp?: string;
+  readonly flavour: EmittedFlavor;
+  readonly rules?: string;
+  readonly json?: boolean;
 }
 
 interface ReplayOptions {
@@ -153,6 +208,19 @@ Output: JSON Lines of alerts, incidents, notifications, and at the end each SLO;
 --summary says for each SLO and policy what would have fired, how many minutes after the burn set in, and what of the
 budget was spent then and at the end. Nothing is sent either way.
 Exit codes: 0 fine, 1 lines were skipped, 2 usage, 3 could not read.`,
+  demo: `
+Example:
+  slowburn demo                          look at http://127.0.0.1:8080/; the first failure comes after three minutes
+Data are in a temporary folder and gone when it ends (Ctrl-C).
+Exit codes: 0 ended, 3 could not start.`,
+  drill: `
+Example:
+  slowburn drill                                        which scenarios there are
+  slowburn drill ticket-rotation --flavour envoy        one, as a fleet of Envoys would tell it
+  slowburn drill --all --seeds 20 --json                all of them, 20 fleets each
+  slowburn drill sinkhole-two-choices --target http://127.0.0.1:4318 --warm-up 2m
+Virtual time through the engine that serve runs, nothing sent; the same seed gives the same verdict.
+Exit codes: 0 all as expected, 1 a miss, 2 usage, 3 could not read or reach the target.`,
   generate: `
 Example:
   slowburn generate                                  the SLOs in force, into rules/prometheus

@@ -86,7 +86,7 @@ function describeFailure(error: unknown): string {
 }
 
 /** The first of SIGINT and SIGTERM; a second one ends the process at once. */
-function stopSignal(): Promise<NodeJS.Signals> {
+export function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => done(signal));
   });

@@ -1,5 +1,6 @@
 /** The certificate's key. */
-export type KeyType = 'rsa-2048' | 'ecdsa-p256';
+export const KEY_TYPES = ['rsa-2048', 'ecdsa-p256'] as const;
+export type KeyType = (typeof KEY_TYPES)[number];
 
 /**
  * CPU time of a balancer, s. An RSA-2048 full handshake costs about 10 times an ECDSA P-256 one. Absolute values are

@@ -1,0 +1,32 @@
+import { epochMs } from '../base/units.ts';
+import type { Rules } from '../config/config.ts';
+import type { Receiver } from '../model/receiver.ts';
+import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
+import { createEngine, type Engine } from './engine.ts';
+
+const BASE_URL = 'http://slowburn.local';
+
+/** Where receivers come from when the rules name none. */
+const DEFAULT_RECEIVER: Receiver = {
+  name: 'default',
+  type: 'webhook',
+  url: 'http://127.0.0.1:9/',
+  secret: null,
+  sendResolved: true,
+};
+
+/** The engine of serve with a store in memory, for replays and drills: messages are written, and never sent. */
+export function createUnsentEngine(rules: Rules): Engine {
+  const receivers = rules.receivers.length > 0 ? rules.receivers : [DEFAULT_RECEIVER];
+  const engine = createEngine({
+    rules,
+    receivers,
+    notifiers: new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)])),
+    store: createMemoryStore(),
+    baseUrl: () => BASE_URL,
+    runbook: () => null,
+  });
+  engine.evaluator.restore(epochMs(0), new Set());
+  return engine;
+}

@@ -1,0 +1,82 @@
+import type { Engine } from '../../app/engine.ts';
+import { TICK_MS } from '../../app/ticker.ts';
+import { createUnsentEngine } from '../../app/unsent-engine.ts';
+import { type EpochMs, epochMs } from '../../base/units.ts';
+import type { Rules } from '../../config/config.ts';
+import { decodeMetrics } from '../../otlp/decode-metrics.ts';
+import { Staging } from '../../otlp/staging.ts';
+import { createEmitter, type EmittedFlavor, type Emitter } from '../emit/emitter.ts';
+import type { Plan } from '../scenarios/scenario.ts';
+import { createSimulation, type Simulation } from '../simulation.ts';
+import { CaseBook } from './case-book.ts';
+import { type Impact, ImpactMeter } from './impact.ts';
+import { judge, type Verdict } from './verdict.ts';
+
+/** Virtual 0 of every drill: Monday 2026-03-02T00:00:00Z. */
+export const DRILL_EPOCH: EpochMs = epochMs(1_772_409_600_000);
+
+/** What goes wrong for seconds only would drown in a push interval. */
+const CLOSE_LOOK_MS = 120_000;
+const CLOSE_STEP_MS = 1000;
+
+export interface Rehearsal {
+  readonly verdict: Verdict;
+  readonly impact: Impact;
+  readonly points: number;
+}
+
+export interface RehearsalOptions {
+  readonly plan: Plan;
+  readonly rules: Rules;
+  readonly flavor: EmittedFlavor;
+  /** Told now and then how much of the virtual time has passed, 0 to 1. */
+  readonly onProgress?: (share: number) => void;
+}
+
+/**
+ * A scenario in virtual time through the engine that serve runs: the fleet's requests are decoded and applied as
+ * received, the evaluator ticks every 10 s. Nothing is sent. The same plan gives the same verdict.
+ */
+export function rehearse({ plan, rules, flavor, onProgress }: RehearsalOptions): Rehearsal {
+  const simulation = createSimulation(plan.fleet, plan.timeline, plan.engine ?? undefined);
+  const emitter = createEmitter(simulation.fleet, flavor, DRILL_EPOCH);
+  const engine = createUnsentEngine(rules);
+  const book = new CaseBook();
+  const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
+  const staging = new Staging();
+  let points = 0;
+  for (let now = TICK_MS; now <= plan.untilMs; now += TICK_MS) {
+    const isPush = now % plan.pushMs === 0;
+    if (isPush || isCloseLook(plan, now)) advance(simulation, plan, meter, now);
+    if (isPush) points += push(emitter, engine, staging, now);
+    book.hear(engine.evaluator.tick(at(now)));
+    if (now % (360 * TICK_MS) === 0) onProgress?.(now / plan.untilMs);
+  }
+  const expected = flavor === 'envoy' ? plan.expectedOfEnvoy : plan.expected;
+  const span = { faultAtMs: at(plan.faultAtMs), overAtMs: at(plan.overAtMs) };
+  return { verdict: judge(book.cases(), expected, span), impact: meter.impact(), points };
+}
+
+const at = (virtualMs: number): EpochMs => epochMs(DRILL_EPOCH + virtualMs);
+
+const isCloseLook = ({ faultAtMs }: Plan, now: number): boolean => now > faultAtMs && now <= faultAtMs + CLOSE_LOOK_MS;
+
+function advance(simulation: Simulation, plan: Plan, meter: ImpactMeter, now: number): void {
+  if (isCloseLook(plan, now)) {
+    for (let step = now - TICK_MS + CLOSE_STEP_MS; step < now; step += CLOSE_STEP_MS) {
+      simulation.advanceTo(step);
+      meter.sample(step);
+    }
+  }
+  simulation.advanceTo(now);
+  meter.sample(now);
+}
+
+function push(emitter: Emitter, engine: Engine, staging: Staging, now: number): number {
+  let points = 0;
+  for (const { balancer, body } of emitter.exportAt(now)) {
+    decodeMetrics(body, staging);
+    points += engine.series.apply(staging, { receivedAt: at(now), peer: balancer, identityHeader: null }).points;
+  }
+  return points;
+}

@@ -1,0 +1,27 @@
+import { configPushCanary, configPushGlobal } from './config-pushes.ts';
+import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
+import { healthCascade, healthCascadePanic } from './health.ts';
+import { cleanDay, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
+import type { Scenario } from './scenario.ts';
+import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
+import { zoneHot } from './zones.ts';
+
+/** The closed list, failures first. A new scenario is an entry here. */
+export const SCENARIOS: readonly Scenario[] = [
+  sinkholeLeastConnections,
+  sinkholeTwoChoices,
+  healthCascade,
+  healthCascadePanic,
+  configPushGlobal,
+  configPushCanary,
+  ticketRotation,
+  launchDay,
+  zoneHot,
+  acceptQueue,
+  certificateStalled,
+  cleanDay,
+  rollingDeploy,
+  quietNight,
+  doubledLoad,
+  controlPlaneDead,
+];

@@ -1,0 +1,100 @@
+import type { Prng } from '../../base/prng.ts';
+import type { Severity } from '../../model/alert.ts';
+import type { TimedChange } from '../faults/change.ts';
+import type { FleetSpec } from '../fleet-spec.ts';
+import type { EngineName } from '../simulation.ts';
+
+/** How large a scenario's fleet is. */
+export interface Size {
+  readonly hosts: number;
+  readonly balancers: number;
+  readonly zones: number;
+  readonly requestsPerS: number;
+}
+
+/** Smallest and largest of each figure, within which the expectation is a fair one. */
+export type SizeRange = { readonly [K in keyof Size]: readonly [min: number, max: number] };
+
+/** Something that a person must read in the incident: its title, summaries or evidence. */
+export interface Named {
+  readonly what: string;
+  readonly pattern: RegExp;
+}
+
+/**
+ * `resolved`; `calmed`: that or a ticket, where a spent budget is told for up to a day more; `lasting`: still open, as its
+ * cause is.
+ */
+export type Ending = 'resolved' | 'calmed' | 'lasting';
+
+/** One incident must be opened, and what it must say. */
+export interface IncidentExpected {
+  readonly kind: 'incident';
+  /** Name of the leading alert, and others that would be as good. */
+  readonly lead: string;
+  readonly alternatives: readonly string[];
+  readonly severity: Severity;
+  /** The highest tier that may be reached, where a budget is what pages; null = not asked. */
+  readonly tiers: readonly string[] | null;
+  readonly runbook: string;
+  /** From the fault to the moment at which the incident has this lead and severity, ms. */
+  readonly withinMs: number;
+  readonly pages: number;
+  readonly evidence: readonly Named[];
+  /** How it stands at the scenario's end. */
+  readonly ends: Ending;
+}
+
+/** Nobody must be paged. */
+export interface QuietExpected {
+  readonly kind: 'quiet';
+  /** Tickets that may be opened. */
+  readonly incidentsMax: number;
+  /** Why, where a flavour simply cannot see what happens. */
+  readonly because: string | null;
+}
+
+export type Expectation = IncidentExpected | QuietExpected;
+
+/** A scenario at one size: everything that happens, and what must come of it. Times are virtual, ms. */
+export interface Plan {
+  readonly fleet: FleetSpec;
+  readonly timeline: readonly TimedChange[];
+  /** Null: by the traffic. */
+  readonly engine: EngineName | null;
+  /** How often each balancer pushes. */
+  readonly pushMs: number;
+  /** Quiet until then. */
+  readonly faultAtMs: number;
+  /** When the cause is gone; what it left in budgets may fire on. */
+  readonly overAtMs: number;
+  readonly untilMs: number;
+  readonly expected: Expectation;
+  /** The same for a fleet of Envoys, which tell less. */
+  readonly expectedOfEnvoy: Expectation;
+}
+
+export interface Scenario {
+  readonly name: string;
+  /** One line for people. */
+  readonly title: string;
+  readonly size: Size;
+  readonly range: SizeRange;
+  plan(size: Size, seed: number): Plan;
+}
+
+/** Seed of the scenarios' own sizes; any other seed draws them. */
+export const STANDARD_SEED = 1;
+
+/** Drawn evenly in the logarithm, so that small fleets come as often as large ones. */
+export function drawSize({ range }: Scenario, prng: Prng): Size {
+  const draw = ([min, max]: readonly [number, number]): number =>
+    Math.min(max, Math.max(min, Math.round(min * (max / min) ** prng.next())));
+  const zones = draw(range.zones);
+  return {
+    zones,
+    hosts: Math.max(zones, draw(range.hosts)),
+    balancers: Math.max(zones, draw(range.balancers)),
+    requestsPerS: draw(range.requestsPerS),
+  };
+}

@@ -1,0 +1,114 @@
+import { ALERT } from '../../model/conventions.ts';
+import type { TimedChange } from '../faults/change.ts';
+import { ACTIVE_CHECKS } from '../health/active-checks.ts';
+import { OUTLIERS } from '../health/outlier-ejection.ts';
+import { MINUTE_MS, sizedFleet } from './fleets.ts';
+import type { IncidentExpected, Scenario } from './scenario.ts';
+
+/** The first of the list: least connections breaks ties by insertion, so that it shows there at its worst. */
+const SINK = 0;
+const FAULT_AT_MS = 20 * MINUTE_MS;
+const LASTS_MS = 8 * MINUTE_MS;
+
+/** Its database pool is lost: 503 in 2 ms. The check goes on passing. */
+const broken = (atMs: number): TimedChange => ({
+  at: atMs,
+  change: { kind: 'hosts', cluster: 0, hosts: [SINK], set: { failShare: 1, failMs: 2 } },
+});
+
+const mended = (atMs: number): TimedChange => ({
+  at: atMs,
+  change: { kind: 'hosts', cluster: 0, hosts: [SINK], set: { failShare: 0 } },
+});
+
+const SHALLOW_CHECKS = { ...ACTIVE_CHECKS, intervalMs: 10_000, failuresToDown: 3 };
+
+const sinkhole: Omit<IncidentExpected, 'severity' | 'pages' | 'withinMs' | 'evidence'> = {
+  kind: 'incident',
+  lead: ALERT.fastFailSinkhole,
+  alternatives: [],
+  tiers: null,
+  runbook: ALERT.fastFailSinkhole,
+  ends: 'resolved',
+};
+
+export const sinkholeLeastConnections: Scenario = {
+  name: 'sinkhole-least-connections',
+  title: 'a host fails fast; least connections sends it ever more',
+  size: { hosts: 40, balancers: 1, zones: 1, requestsPerS: 800 },
+  range: { hosts: [10, 100], balancers: [2, 3], zones: [1, 3], requestsPerS: [500, 20_000] },
+  plan(size, seed) {
+    const expected: IncidentExpected = {
+      ...sinkhole,
+      severity: 'page',
+      ends: 'calmed',
+      pages: 1,
+      withinMs: 2 * MINUTE_MS,
+      evidence: [
+        { what: 'the host', pattern: /\bapp-0\b/ },
+        { what: 'that it answers fast', pattern: /answers in/ },
+        { what: 'its share of the traffic', pattern: /share of traffic/ },
+      ],
+    };
+    return {
+      fleet: sizedFleet(size, { seed, cluster: { policy: 'least-connections', checks: SHALLOW_CHECKS } }),
+      // Found by hand after eight minutes.
+      timeline: [broken(FAULT_AT_MS), mended(FAULT_AT_MS + LASTS_MS)],
+      engine: null,
+      pushMs: 10_000,
+      faultAtMs: FAULT_AT_MS,
+      overAtMs: FAULT_AT_MS + LASTS_MS,
+      untilMs: FAULT_AT_MS + 60 * MINUTE_MS,
+      expected,
+      // Hosts have no times there, and their growing share of the traffic tells.
+      expectedOfEnvoy: {
+        ...expected,
+        evidence: [
+          { what: 'the host', pattern: /\b10\.0\.0\.0:8080\b/ },
+          { what: 'its share of the traffic', pattern: /share of traffic/ },
+        ],
+      },
+    };
+  },
+};
+
+export const sinkholeTwoChoices: Scenario = {
+  name: 'sinkhole-two-choices',
+  title: 'the same under two choices with ejection: few errors, one host ejected again and again',
+  size: { hosts: 40, balancers: 2, zones: 1, requestsPerS: 800 },
+  range: { hosts: [10, 200], balancers: [2, 20], zones: [1, 4], requestsPerS: [500, 100_000] },
+  plan(size, seed) {
+    const expected: IncidentExpected = {
+      ...sinkhole,
+      alternatives: [ALERT.hostEjections],
+      severity: 'ticket',
+      pages: 0,
+      withinMs: 5 * MINUTE_MS,
+      evidence: [
+        { what: 'the host', pattern: /\bapp-0\b/ },
+        { what: 'that it was ejected again', pattern: /ejected/ },
+      ],
+    };
+    return {
+      fleet: sizedFleet(size, {
+        seed,
+        cluster: { policy: 'two-choices', checks: SHALLOW_CHECKS, outliers: OUTLIERS },
+      }),
+      timeline: [broken(FAULT_AT_MS), mended(FAULT_AT_MS + LASTS_MS)],
+      engine: null,
+      pushMs: 10_000,
+      faultAtMs: FAULT_AT_MS,
+      overAtMs: FAULT_AT_MS + LASTS_MS,
+      untilMs: FAULT_AT_MS + 60 * MINUTE_MS,
+      expected,
+      // Envoy counts ejections by cluster only.
+      expectedOfEnvoy: {
+        ...expected,
+        lead: ALERT.hostEjections,
+        alternatives: [ALERT.fastFailSinkhole, ALERT.hostOutlier],
+        runbook: ALERT.hostEjections,
+        evidence: [{ what: 'that hosts are ejected', pattern: /eject/ }],
+      },
+    };
+  },
+};

@@ -1,0 +1,51 @@
+import { ALERT } from '../../model/conventions.ts';
+import { BALANCER, hostsOf } from '../fleet-spec.ts';
+import { incident, named, quiet } from './expectations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, sizedFleet, zonesOf } from './fleets.ts';
+import type { Scenario } from './scenario.ts';
+
+/** Hosts of zone a for 20 of each other, and balancers of zone a for 11 of each other. */
+const SMALL_HOSTS = 12 / 20;
+const MANY_BALANCERS = 14 / 11;
+const SERVICE_S = 0.04;
+/** What the hosts of the hot zone use of their capacity. */
+const HOT = 0.75;
+
+export const zoneHot: Scenario = {
+  name: 'zone-hot',
+  title: 'traffic by balancer placement heats a small zone for weeks, every objective met',
+  size: { hosts: 52, balancers: 13, zones: 3, requestsPerS: 11_600 },
+  range: { hosts: [20, 60], balancers: [10, 20], zones: [3, 4], requestsPerS: [1000, 20_000] },
+  plan(size, seed) {
+    const { zones, requestsPerS } = size;
+    const others = Math.max(2, Math.round(size.hosts / (zones - 1 + SMALL_HOSTS)));
+    const hostsIn = (zone: number): number => (zone === 0 ? Math.max(1, Math.round(others * SMALL_HOSTS)) : others);
+    const each = Math.max(2, Math.round(size.balancers / (zones - 1 + MANY_BALANCERS)));
+    const balancersIn = (zone: number): number => (zone === 0 ? Math.ceil(each * MANY_BALANCERS) : each);
+    const zoneIndices = Array.from({ length: zones }, (_, zone) => zone);
+    const balancers = zoneIndices.flatMap((zone) =>
+      Array.from({ length: balancersIn(zone) }, (_, i) => ({ ...BALANCER, zone, name: `lb-${zone}-${i}` })),
+    );
+    const hotPerS = (requestsPerS * balancersIn(0)) / balancers.length;
+    const slots = Math.max(2, Math.ceil((hotPerS * SERVICE_S) / hostsIn(0) / HOT));
+    const hosts = zoneIndices.flatMap((zone) => hostsOf(hostsIn(zone), { zone, slots, name: `app-${zone}` }));
+    const sized = sizedFleet(size, { seed, cluster: { hosts, zoneRouting: 'place' }, clients: { swing: 0.15 } });
+    return {
+      fleet: { ...sized, zones: zonesOf(zones), balancers },
+      timeline: [],
+      engine: 'fluid',
+      pushMs: MINUTE_MS,
+      faultAtMs: 0,
+      overAtMs: DAY_MS,
+      untilMs: DAY_MS,
+      expected: incident(ALERT.zoneSkew, {
+        severity: 'ticket',
+        withinMs: 7 * HOUR_MS,
+        pages: 0,
+        evidence: [named('the zone', /\bzone a\b/i)],
+        ends: 'lasting',
+      }),
+      expectedOfEnvoy: quiet(0, 'Envoy tells no zone of hosts'),
+    };
+  },
+};

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ALERT } from '../../src/model/conventions.ts';
+import { planOf } from '../../src/sim/drill/drill-run.ts';
+import { DRILL_EPOCH, type Rehearsal, rehearse } from '../../src/sim/drill/rehearse.ts';
+import { SCENARIOS } from '../../src/sim/scenarios/catalog.ts';
+import { incident, named, quiet } from '../../src/sim/scenarios/expectations.ts';
+import { MINUTE_MS, sizedFleet } from '../../src/sim/scenarios/fleets.ts';
+import type { Plan, Scenario } from '../../src/sim/scenarios/scenario.ts';
+import { shippedRules } from '../support/shipped-rules.ts';
+
+const rules = shippedRules();
+
+/** A quarter of all answers is 503 for five minutes; small, so that it takes a second. */
+function outage(seed: number, changes: Partial<Plan> = {}): Plan {
+  const size = { hosts: 5, balancers: 2, zones: 1, requestsPerS: 16 };
+  const faultAtMs = 20 * MINUTE_MS;
+  const fail = (failShare: number) =>
+    ({ kind: 'hosts', cluster: 0, hosts: 'all', set: { failShare, failMs: 40 } }) as const;
+  const expected = incident(ALERT.upstreamErrors, {
+    alternatives: [ALERT.errorBudgetBurn],
+    severity: 'page',
+    withinMs: 3 * MINUTE_MS,
+    pages: 1,
+    evidence: [named('the budget', /budget/)],
+    ends: 'calmed',
+  });
+  return {
+    fleet: sizedFleet(size, { seed }),
+    timeline: [
+      { at: faultAtMs, change: fail(0.25) },
+      { at: faultAtMs + 5 * MINUTE_MS, change: fail(0) },
+    ],
+    engine: null,
+    pushMs: 10_000,
+    faultAtMs,
+    overAtMs: faultAtMs + 5 * MINUTE_MS,
+    untilMs: faultAtMs + 50 * MINUTE_MS,
+    expected,
+    expectedOfEnvoy: expected,
+    ...changes,
+  };
+}
+
+let known: Rehearsal | null = null;
+/** Run once for all tests that ask. */
+function standard(): Rehearsal {
+  known ??= rehearse({ plan: outage(3), rules, flavor: 'canonical' });
+  return known;
+}
+
+describe('a drill in virtual time', () => {
+  for (const flavor of ['canonical', 'envoy'] as const) {
+    test(`${flavor}: an outage is found, pages once, and its truth is measured`, () => {
+      const { verdict, impact } = flavor === 'canonical' ? standard() : rehearse({ plan: outage(3), rules, flavor });
+      assert.deepEqual(verdict.misses, []);
+      assert.equal(verdict.pages, 1);
+      assert.ok(impact.peakShare > 0.2 && impact.peakShare < 0.6, `${impact.peakShare}`);
+      assert.ok(Math.abs(impact.lastedS - 300) <= 10, `${impact.lastedS}`);
+    });
+  }
+
+  test('the same seed gives the same run, another one another', () => {
+    const run = (seed: number) => rehearse({ plan: outage(seed), rules, flavor: 'canonical' });
+    assert.deepEqual(run(3), standard());
+    assert.notDeepEqual(run(4).impact, standard().impact);
+  });
+
+  test('a rehearsal that must be quiet misses when it pages; what is named, when and how often is asked', () => {
+    const misses = (changes: Partial<Plan>) =>
+      rehearse({ plan: outage(3, changes), rules, flavor: 'canonical' }).verdict.misses;
+    assert.match(misses({ expected: quiet() }).join('\n'), /1 pages where nobody was to be paged/);
+    const { expected } = outage(3);
+    assert.ok(expected.kind === 'incident');
+    const text = misses({
+      expected: {
+        ...expected,
+        lead: ALERT.handshakeStorm,
+        alternatives: [],
+        withinMs: 1000,
+        pages: 2,
+        evidence: [named('a version', /\bv9\b/)],
+        tiers: ['30d'],
+        ends: 'lasting',
+      },
+    }).join('\n');
+    for (const wanted of [/not HandshakeStorm/, /1 pages, not 2/, /a version is not named/, /tier 6h, not 30d/]) {
+      assert.match(text, wanted);
+    }
+  });
+
+  test('an incident before the fault is a miss', () => {
+    const plan = outage(3, { faultAtMs: 40 * MINUTE_MS });
+    const { verdict } = rehearse({ plan, rules, flavor: 'canonical' });
+    assert.match(verdict.misses.join('\n'), /before anything happened/);
+  });
+});
+
+describe('the scenarios', () => {
+  test('names are unique, each has a runbook and a plan in order for both flavours', () => {
+    assert.equal(new Set(SCENARIOS.map(({ name }) => name)).size, SCENARIOS.length);
+    for (const scenario of SCENARIOS) checkPlan(scenario, 1);
+  });
+
+  test('drawn sizes stay in range and give plans in order; a seed gives the same plan again', () => {
+    for (const scenario of SCENARIOS) {
+      for (let seed = 2; seed <= 21; seed += 1) {
+        checkPlan(scenario, seed);
+        assert.deepEqual(planOf(scenario, seed).size, planOf(scenario, seed).size);
+      }
+    }
+  });
+
+  test('quiet controls and failures are both there, and what Envoys cannot tell is said', () => {
+    const plans = SCENARIOS.map((scenario) => planOf(scenario, 1).plan);
+    assert.ok(plans.filter(({ expected }) => expected.kind === 'quiet').length >= 5);
+    assert.ok(plans.filter(({ expected }) => expected.kind === 'incident').length >= 10);
+    for (const { expected, expectedOfEnvoy } of plans) {
+      if (expected.kind === 'incident' && expectedOfEnvoy.kind === 'quiet') assert.ok(expectedOfEnvoy.because !== null);
+    }
+  });
+});
+
+function checkPlan(scenario: Scenario, seed: number): void {
+  const where = `${scenario.name}, seed ${seed}`;
+  const { plan, size } = planOf(scenario, seed);
+  const { hosts, balancers, zones } = size;
+  assert.ok(hosts >= 5 && hosts <= 800 && balancers >= 2 - Number(seed === 1) && balancers <= 50, where);
+  assert.ok(zones >= 1 && zones <= 4 && plan.fleet.zones.length === zones, where);
+  assert.ok(plan.faultAtMs <= plan.overAtMs && plan.overAtMs <= plan.untilMs, where);
+  assert.equal(plan.untilMs % 10_000, 0, where);
+  assert.equal(plan.pushMs % 10_000, 0, where);
+  for (const { at } of plan.timeline) assert.ok(at >= 0 && at < plan.untilMs, where);
+  for (const expected of [plan.expected, plan.expectedOfEnvoy]) {
+    if (expected.kind === 'incident') assert.ok(Object.values<string>(ALERT).includes(expected.lead), where);
+  }
+  assert.ok(DRILL_EPOCH % 86_400_000 === 0, 'virtual 0 is a midnight');
+}
