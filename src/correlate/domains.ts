@@ -5,7 +5,8 @@ const FLEET = 'the whole fleet';
 const wholeOf = (cluster: string): string => `all of cluster ${cluster}`;
 
 /**
- * Failure domains of a paging alert: its cluster and its zone, or the whole cluster where it knows no zone; or the fleet.
+ * Failure domains of a paging alert: its cluster and its zone, or the whole cluster where it knows no zone; or the
+ * whole fleet.
  */
 export function domainsOf(alert: Alert): readonly string[] {
   const { cluster, zone } = alert.place;
