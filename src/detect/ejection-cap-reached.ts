@@ -89,14 +89,15 @@ function toFinding(state: CapState, severity: Finding['severity']): Finding {
     evidence.push({ name: 'refused', value: refused, unit: '{ejection}', text });
   }
   if (out > 0 || isNextRefused) evidence.push({ name: 'hosts_out', value: out, unit: '{host}', text: outNow });
-  const why = refused > 0 ? 'balancers refuse to eject more hosts' : 'the next ejection would be refused';
+  const atCap =
+    refused > 0
+      ? `Balancers refuse to eject more hosts of cluster ${cluster}; ${outNow}.`
+      : `The next ejection in cluster ${cluster} would be refused; ${outNow}.`;
   return {
     identity: identityOf(cluster),
     place: { cluster },
     severity: hasNoHost ? 'page' : severity,
-    summary: hasNoHost
-      ? `Requests to cluster ${cluster} find no healthy host: ${unserved} in the last minute.`
-      : `Ejection in cluster ${cluster} is at its cap (${outNow}): ${why}.`,
+    summary: hasNoHost ? `Requests to cluster ${cluster} find no healthy host: ${unserved} in the last minute.` : atCap,
     evidence,
   };
 }

@@ -170,6 +170,10 @@ describe('an alert about the whole fleet', () => {
     scene.at(2, ['fired', alertOf('EjectionCapReached', { cluster: 'c' }, { severity: 'page', since: 2 })]);
     assert.equal(scene.correlator.incidents().length, 1);
     assert.equal(scene.correlator.incidents()[0]?.lead, fleet.key);
+    assert.deepEqual(
+      scene.notifications.map(({ reason }) => reason),
+      ['opened'],
+    );
   });
 
   test('takes up what its effects had begun in one cluster', () => {
@@ -177,6 +181,10 @@ describe('an alert about the whole fleet', () => {
     scene.at(0, ['fired', pageOf({ cluster: 'a' })]);
     scene.at(1, ['fired', { ...fleet, since: minuteOf(1) }]);
     assert.equal(scene.correlator.incidents().length, 1);
+    assert.deepEqual(
+      scene.notifications.map(({ reason }) => reason),
+      ['opened', 'new_failure_domain'],
+    );
   });
 
   test('joins its own kind in one cluster, and nothing that it does not explain', () => {
