@@ -1,5 +1,6 @@
 import swagger from '@fastify/swagger';
 import { Type } from 'typebox';
+import { RUN_VERSION, VERSION_DELTA, VERSION_HEALTH, VERSION_PAGE } from './config-schemas.ts';
 import type { Api } from './deps.ts';
 import {
   ALERT,
@@ -28,6 +29,7 @@ import {
 
 const SCHEMAS = [
   [EXHAUSTION, BRACKET, GROUP, SLO, SLO_PAGE, STAGE_FIDELITIES, BOUNDS_AROUND, BALANCER, BALANCER_PAGE],
+  [RUN_VERSION, VERSION_PAGE, VERSION_DELTA, VERSION_HEALTH],
   [EVIDENCE, ALERT, ALERT_PAGE, INCIDENT, INCIDENT_PAGE, MEMBER, TIMELINE_ENTRY, SEND, INCIDENT_DETAIL],
   [CHECK, HEALTH, PROBLEM],
 ].flat();
@@ -37,6 +39,7 @@ const TAGS = [
   { name: 'alerts', description: 'What fires now.' },
   { name: 'incidents', description: 'Related alerts as one thing to act on.' },
   { name: 'fleet', description: 'The balancers that push.' },
+  { name: 'config versions', description: 'Config versions, and whether one is worse than what it replaced.' },
   { name: 'runbooks', description: 'What to do.' },
   { name: 'health', description: 'For orchestrators.' },
   { name: 'metrics', description: 'For Prometheus.' },

@@ -10,6 +10,7 @@ import { parseJsonBody } from './json-body.ts';
 import { prepareOpenapi, registerOpenapiRoute } from './openapi.ts';
 import { createRouteTable } from './route-table.ts';
 import { registerAlertRoutes } from './routes/alerts.ts';
+import { registerConfigVersionRoutes } from './routes/config-versions.ts';
 import { registerFleetRoutes } from './routes/fleet.ts';
 import { registerHealthRoutes } from './routes/health.ts';
 import { registerIncidentActionRoutes } from './routes/incident-actions.ts';
@@ -64,6 +65,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerIncidentRoutes(app, options);
   registerIncidentActionRoutes(app, options);
   registerFleetRoutes(app, options);
+  registerConfigVersionRoutes(app, options);
   registerMetricsRoutes(app, options);
   registerRunbookRoutes(app, { queries: options.queries, page: options.runbookPage ?? plainRunbookPage });
   registerOpenapiRoute(app);

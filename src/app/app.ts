@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Address, Rules, ServiceConfig } from '../config/config.ts';
 import { runbookUrl } from '../correlate/runbook-link.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
+import { ALERT } from '../model/conventions.ts';
 import type { Receiver } from '../model/receiver.ts';
 import { createSender } from '../notify/sender.ts';
 import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
@@ -168,6 +169,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       statuses: () => engine.burn.statuses(),
       evaluator: engine.evaluator,
       features: engine.aggregate,
+      configPush: () => options.rules.detectors.get(ALERT.configPushRegression),
       store,
       runbooksDir: config.runbooksDir,
       runbookUrl: (runbook) => runbookUrl(runbook, baseUrl()),

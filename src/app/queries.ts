@@ -2,10 +2,12 @@ import type { FeatureView } from '../aggregate/features.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatInstant } from '../base/instant.ts';
 import type { GroupStatus } from '../burn/status.ts';
+import type { DetectorSettings } from '../detect/settings.ts';
 import type { Incident } from '../model/incident.ts';
 import type { Health, Queries } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 import type { IncidentStore } from '../store/store.ts';
+import { configHealth, configVersions } from './config-views.ts';
 import type { Evaluator } from './evaluate.ts';
 import { readRunbook, runbookNames } from './runbooks.ts';
 import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
@@ -16,6 +18,8 @@ export interface QueriesDeps {
   readonly statuses: () => readonly GroupStatus[];
   readonly evaluator: Evaluator;
   readonly features: FeatureView;
+  /** Thresholds by which config versions are compared. */
+  readonly configPush: () => DetectorSettings | undefined;
   readonly store: IncidentStore;
   readonly runbooksDir: string;
   readonly runbookUrl: (runbook: string) => string;
@@ -59,6 +63,8 @@ export function createQueries(deps: QueriesDeps): Queries {
       if (incident === null) return null;
       return toIncidentDetail(incident, deps.store.timeline(id), deps.store.sends(id), deps.runbookUrl);
     },
+    configVersions: () => configVersions(deps.features, deps.clock.now()),
+    configHealth: (version, kind) => configHealth(deps.features, deps.configPush(), deps.clock.now(), version, kind),
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     health: deps.health,
     runbook: (name) => readRunbook(deps.runbooksDir, name),

@@ -14,6 +14,7 @@ import {
 } from './detector.ts';
 import { baselineBefore, baselineEnd, isEvidenced } from './robust-stats.ts';
 import { type Summed, sumWhere } from './sums.ts';
+import { logPoissonTail } from './two-samples.ts';
 import { percent, perSecond, timesText } from './words.ts';
 
 /** The window grows no further than this while it waits for enough handshakes. */
@@ -25,7 +26,7 @@ const RSA_ONLY = 0.95;
 /** A resumption that was lower than this had nothing to lose. */
 const RESUMPTION_MIN = 0.1;
 
-/** Chance that as few resumed handshakes come from the usual share. */
+/** Chance that as many full handshakes, or as few resumed ones, come from what is usual. */
 const LOG_CHANCE_MAX = Math.log(1e-8);
 
 type Cause = 'ticket_keys' | 'launch_traffic' | 'rsa_only' | 'unknown';
@@ -122,7 +123,8 @@ function judge(
     figures.growth >= threshold(settings, 'fullAboveBaseline') &&
     figures.latelyGrowth >= threshold(settings, 'fullAboveBaseline') &&
     (figures.requestGrowth === null ||
-      figures.latelyGrowth >= threshold(settings, 'aboveRequests') * figures.requestGrowth);
+      figures.latelyGrowth >= threshold(settings, 'aboveRequests') * figures.requestGrowth) &&
+    logPoissonTail(figures.full, figures.due * Math.max(1, figures.requestGrowth ?? 1)) <= LOG_CHANCE_MAX;
   const isLost =
     figures.usualResumption !== null &&
     figures.usualResumption >= RESUMPTION_MIN &&

@@ -167,6 +167,41 @@ export interface BalancerView {
   readonly thresholdsBetweenBounds: readonly BoundsAroundView[];
 }
 
+/** A config version that balancers run now. */
+export interface ConfigVersionView {
+  readonly kind: string;
+  readonly version: string;
+  readonly previous: string | null;
+  readonly since: string;
+  readonly balancers: readonly string[];
+}
+
+export interface ConfigDeltaView {
+  readonly measure: 'errors' | 'added_p99' | 'cpu';
+  readonly against: 'rest' | 'before';
+  readonly value: number;
+  readonly other: number;
+  readonly sample: number;
+  readonly otherSample: number;
+  readonly chance: number | null;
+  readonly worse: boolean;
+}
+
+export interface ConfigHealthView {
+  readonly kind: string;
+  readonly version: string;
+  readonly previous: string | null;
+  readonly since: string;
+  readonly stage: 'canary' | 'zone' | 'region' | 'global';
+  readonly verdict: 'promote' | 'hold' | 'rollback';
+  readonly worse: readonly ConfigDeltaView['measure'][];
+  readonly deltas: readonly ConfigDeltaView[];
+  readonly requests: number;
+  readonly rarestSeen: number;
+  readonly balancers: readonly string[];
+  readonly rest: readonly string[];
+}
+
 export interface Page<T> {
   readonly items: readonly T[];
   /** Pass as `cursor` for the next page; null on the last. */
@@ -190,6 +225,9 @@ export interface Queries {
   }): Page<IncidentView>;
   incident(id: number): IncidentDetailView | null;
   fleet(): readonly BalancerView[];
+  configVersions(): readonly ConfigVersionView[];
+  /** `kind` null = whichever has the version; null where it cannot be compared with anything. */
+  configHealth(version: string, kind: string | null): ConfigHealthView | null;
   health(): Health;
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
   runbook(name: string): string | null;

@@ -46,6 +46,8 @@ const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'snooze', 
 const ROUTES = [
   'GET /api/openapi.json',
   'GET /api/v1/alerts',
+  'GET /api/v1/config-versions',
+  'GET /api/v1/config-versions/{version}/health',
   'GET /api/v1/fleet',
   'GET /api/v1/incidents',
   'GET /api/v1/incidents/{id}',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mergeRanges } from '../../src/detect/distribution.ts';
 import { expectedWait, utilizationOf } from '../../src/detect/queue-model.ts';
-import { logChanceNotHigher, rarestSeen } from '../../src/detect/two-samples.ts';
+import { logChanceNotHigher, logPoissonTail, rarestSeen } from '../../src/detect/two-samples.ts';
 
 const near = (actual: number | null, expected: number, tolerance = 1e-9): void =>
   assert.ok(actual !== null && Math.abs(actual - expected) <= tolerance, `${actual} is not ${expected}`);
@@ -37,6 +37,8 @@ test('two samples of one source differ by chance only', () => {
   near(Math.exp(logChanceNotHigher({ hits: 3, events: 100 }, { hits: 0, events: 100 })), 0.125);
   assert.equal(logChanceNotHigher({ hits: 0, events: 10 }, { hits: 9, events: 10 }), 0);
   assert.equal(logChanceNotHigher({ hits: 5, events: 0 }, { hits: 0, events: 10 }), 0);
+  // P(at least 3 | mean 1) = 1 - 2.5 / e.
+  near(Math.exp(logPoissonTail(3, 1)), 1 - 2.5 / Math.E, 1e-6);
   // A fault of one in a thousand needs some 3,000 requests.
   near(rarestSeen(3000), 0.001);
 });

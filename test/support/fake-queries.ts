@@ -4,6 +4,8 @@ import type {
   BalancerView,
   CommandOutcome,
   Commands,
+  ConfigHealthView,
+  ConfigVersionView,
   ExhaustionView,
   GroupViewOut,
   Health,
@@ -328,6 +330,47 @@ export function incidentSummary(incident: IncidentDetailView): IncidentView {
 }
 
 /** The fake read side; `over` replaces single queries. */
+export const FAKE_CONFIG_VERSIONS: readonly ConfigVersionView[] = [
+  { kind: 'cds', version: 'v 2/b', previous: 'v1', since: FAKE_NOW, balancers: ['envoy-a-1'] },
+  { kind: '', version: 'v1', previous: null, since: FAKE_NOW, balancers: [] },
+];
+
+export const FAKE_CONFIG_HEALTH: ConfigHealthView = {
+  kind: 'cds',
+  version: 'v 2/b',
+  previous: 'v1',
+  since: FAKE_NOW,
+  stage: 'canary',
+  verdict: 'rollback',
+  worse: ['errors'],
+  deltas: [
+    {
+      measure: 'errors',
+      against: 'rest',
+      value: 0.02,
+      other: 0.001,
+      sample: 3000,
+      otherSample: 57_000,
+      chance: 1e-12,
+      worse: true,
+    },
+    {
+      measure: 'cpu',
+      against: 'before',
+      value: 0.4,
+      other: 0.4,
+      sample: 60,
+      otherSample: 60,
+      chance: null,
+      worse: false,
+    },
+  ],
+  requests: 3000,
+  rarestSeen: 0.001,
+  balancers: ['envoy-a-1'],
+  rest: ['envoy-a-2'],
+};
+
 export function createFakeQueries(over: Partial<Queries> = {}): Queries {
   const health: Health = { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] };
   return {
@@ -343,6 +386,8 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
     },
     incident: (id) => FAKE_INCIDENTS.find((incident) => incident.id === id) ?? null,
     fleet: () => FAKE_FLEET,
+    configVersions: () => FAKE_CONFIG_VERSIONS,
+    configHealth: (version) => (version === FAKE_CONFIG_HEALTH.version ? FAKE_CONFIG_HEALTH : null),
     health: () => health,
     runbook: (name) => FAKE_RUNBOOKS[name] ?? null,
     runbookNames: () => Object.keys(FAKE_RUNBOOKS),
