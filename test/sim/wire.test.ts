@@ -11,7 +11,10 @@ import { VirtualService } from '../support/virtual-service.ts';
 const NOW = epochMs(Date.UTC(2026, 5, 1, 9, 0, 3));
 
 async function rehearsed(plan: Plan, config = '') {
-  const directory = new ServiceDirectory({ rules: { 'detectors.yaml': 'UpstreamErrors: { enabled: true }\n' }, config });
+  const directory = new ServiceDirectory({
+    rules: { 'detectors.yaml': 'UpstreamErrors: { enabled: true }\n' },
+    config,
+  });
   const service = await VirtualService.start(directory, NOW);
   try {
     const { http, otlpHttp } = service.app.ports;
