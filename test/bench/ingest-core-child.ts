@@ -1,6 +1,5 @@
 import { decodeMetrics } from '../../src/otlp/decode-metrics.ts';
 import { Staging } from '../../src/otlp/staging.ts';
-import { messageType } from '../support/otlp-messages.ts';
 import { createBareIngest, createIngest, type Kind, make, requestOf, takeAgain } from './ingest-requests.ts';
 import { ratePerCpuSecond } from './rounds.ts';
 
@@ -23,8 +22,9 @@ function each(read: (request: Uint8Array) => void): () => void {
   return () => read(requests[at++ % REQUESTS] as Uint8Array);
 }
 
-const CANDIDATES: Readonly<Record<string, () => () => void>> = {
-  protobufjs: () => {
+const CANDIDATES: Readonly<Record<string, () => (() => void) | Promise<() => void>>> = {
+  protobufjs: async () => {
+    const { messageType } = await import('../support/otlp-messages.ts');
     const type = messageType('ExportMetricsServiceRequest');
     return each((request) => void type.decode(request));
   },
@@ -38,7 +38,7 @@ const CANDIDATES: Readonly<Record<string, () => () => void>> = {
 
 const create = CANDIDATES[candidate];
 if (create === undefined) throw new Error(`no candidate ${candidate}`);
-const once = create();
+const once = await create();
 process.on('message', () => void process.send?.(ratePerCpuSecond(once) * points));
 process.on('disconnect', () => process.exit(0));
 process.send?.(requests.reduce((sum, { length }) => sum + length, 0) / REQUESTS);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TICK_MS } from '../../app/ticker.ts';
+import { TICK_MS, tickAtOrAfter } from '../../app/ticker.ts';
 import { type EpochMs, epochMs } from '../../base/units.ts';
 import type { IncidentDetailView, IncidentView, Page } from '../../model/views.ts';
 import { createEmitter, type EmittedFlavor } from '../emit/emitter.ts';
@@ -23,7 +23,22 @@ export interface WireOptions {
   /** How long the fleet is shown in good health before the fault; the scenario's own time where it is shorter. */
   readonly warmUpMs: number | null;
   readonly onProgress?: (share: number) => void;
+  /** Real time unless given. */
+  readonly pace?: Pace;
 }
+
+/** How time passes. */
+export interface Pace {
+  now(): EpochMs;
+  until(at: EpochMs): Promise<void>;
+}
+
+const REAL_PACE: Pace = {
+  now: () => epochMs(Date.now()),
+  async until(at) {
+    await sleep(Math.max(0, at - Date.now()));
+  },
+};
 
 /**
  * A scenario over the wire in real time: the fleet's requests are posted to a running service, its incidents are asked
@@ -31,14 +46,14 @@ export interface WireOptions {
  * cannot be reached.
  */
 export async function rehearseOverWire(options: WireOptions): Promise<Rehearsal | string> {
-  const { plan, flavor, api, onProgress } = options;
+  const { plan, flavor, api, onProgress, pace = REAL_PACE } = options;
   const fromMs = Math.max(0, plan.faultAtMs - (options.warmUpMs ?? plan.faultAtMs));
   if (plan.untilMs - fromMs > LONGEST_MS) {
     return `in real time this would take ${Math.round((plan.untilMs - fromMs) / 3_600_000)} h; leave --target out`;
   }
   const simulation = createSimulation(plan.fleet, plan.timeline, plan.engine ?? undefined);
   simulation.advanceTo(fromMs);
-  const epoch = epochMs(Math.ceil(Date.now() / TICK_MS) * TICK_MS - fromMs);
+  const epoch = epochMs(tickAtOrAfter(pace.now()) - fromMs);
   const emitter = createEmitter(simulation.fleet, flavor, epoch, fromMs);
   const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
   const watch = new IncidentWatch(api, epochMs(epoch + fromMs));
@@ -47,7 +62,7 @@ export async function rehearseOverWire(options: WireOptions): Promise<Rehearsal 
     // Whether anybody is there is known before anything is waited for.
     await watch.look(epochMs(epoch + fromMs));
     for (let now = fromMs + TICK_MS; now <= plan.untilMs; now += TICK_MS) {
-      await sleep(Math.max(0, epoch + now - Date.now()));
+      await pace.until(epochMs(epoch + now));
       advance(simulation, meter, now);
       if ((now - fromMs) % plan.pushMs === 0) points += await pushOverWire(emitter, options.target, now);
       await watch.look(epochMs(epoch + now));

@@ -1,20 +1,15 @@
 import { ALERT } from '../../model/conventions.ts';
 import type { FleetSpec } from '../fleet-spec.ts';
 import { incident, named, quiet } from './expectations.ts';
-import { DAY_MS, MINUTE_MS, sizedFleet } from './fleets.ts';
+import { DAY_MS, fitTraffic, MINUTE_MS, type Shape, sizedFleet } from './fleets.ts';
 import type { Scenario, Size } from './scenario.ts';
 
 const FAULT_AT_MS = 30 * MINUTE_MS;
-/** With fewer requests per second a balancer of one core has no handshakes to drown in. */
-const PER_BALANCER_MIN = 5000;
-
-const busy = (size: Size): Size => ({
-  ...size,
-  requestsPerS: Math.max(size.requestsPerS, PER_BALANCER_MIN * size.balancers),
-});
-
 const SIZE: Size = { hosts: 40, balancers: 20, zones: 2, requestsPerS: 160_000 };
 const RANGE = { hosts: [10, 60], balancers: [4, 50], zones: [1, 4], requestsPerS: [20_000, 400_000] } as const;
+
+/** Four cores. With more of them a balancer at 97 % hardly makes anybody wait, and a ticket is the right answer. */
+const PER_BALANCER_MAX = 8000;
 
 export const ticketRotation: Scenario = {
   name: 'ticket-rotation',
@@ -32,15 +27,17 @@ export const ticketRotation: Scenario = {
         named('that connections are as usual', /connections (are|as) (as )?usual|new connections/),
       ],
     } as const;
+    const requestsPerS = Math.min(size.requestsPerS, PER_BALANCER_MAX * size.balancers);
+    const shape: Shape = {
+      seed,
+      balancerUse: 0.55,
+      requestsPerConnection: 2.8,
+      cluster: { policy: 'round-robin' },
+      clients: { roundTripMs: 10, newShare: 0.35, connectionLifeMs: MINUTE_MS },
+      tls: { keyType: 'rsa-2048', burstiness: 30 },
+    };
     return {
-      fleet: sizedFleet(busy(size), {
-        seed,
-        balancerUse: 0.55,
-        requestsPerConnection: 2.8,
-        cluster: { policy: 'round-robin' },
-        clients: { roundTripMs: 10, newShare: 0.35, connectionLifeMs: MINUTE_MS },
-        tls: { keyType: 'rsa-2048', burstiness: 30 },
-      }),
+      fleet: sizedFleet(fitTraffic({ ...size, requestsPerS }, shape), shape),
       timeline: [
         { at: FAULT_AT_MS, change: { kind: 'ticket_keys_rotated', overlap: false } },
         { at: FAULT_AT_MS + 9 * MINUTE_MS, change: { kind: 'ticket_key_restored', key: 0 } },
@@ -70,16 +67,17 @@ export const launchDay: Scenario = {
       ends: 'calmed',
       evidence: [named('the cause', /new clients|launch/), named('how many new connections', /new connections/)],
     } as const;
+    const shape: Shape = {
+      seed,
+      hostUse: 0.16,
+      balancerUse: 0.4,
+      requestsPerConnection: 2.4,
+      cluster: { policy: 'round-robin' },
+      clients: { roundTripMs: 10, newShare: 0.35, connectionLifeMs: MINUTE_MS },
+      tls: { keyType: 'rsa-2048', burstiness: 30 },
+    };
     return {
-      fleet: sizedFleet(busy(size), {
-        seed,
-        hostUse: 0.16,
-        balancerUse: 0.4,
-        requestsPerConnection: 2.4,
-        cluster: { policy: 'round-robin' },
-        clients: { roundTripMs: 10, newShare: 0.35, connectionLifeMs: MINUTE_MS },
-        tls: { keyType: 'rsa-2048', burstiness: 30 },
-      }),
+      fleet: sizedFleet(fitTraffic(size, shape), shape),
       // 35 % are new before; three times the returning ones and eight times the full handshakes make 1.95 + 2.8.
       timeline: [
         { at: FAULT_AT_MS, change: { kind: 'traffic', requests: 3, connections: 4.75, newShare: 2.8 / 4.75 } },
@@ -92,7 +90,8 @@ export const launchDay: Scenario = {
       overAtMs: FAULT_AT_MS + 10 * MINUTE_MS,
       untilMs: FAULT_AT_MS + 90 * MINUTE_MS,
       expected: incident(ALERT.handshakeStorm, storm),
-      expectedOfEnvoy: incident(ALERT.handshakeStorm, { ...storm, severity: 'ticket', pages: 0 }),
+      // Handshakes that time out burn the budget, and those an Envoy tells.
+      expectedOfEnvoy: incident(ALERT.handshakeStorm, storm),
     };
   },
 };

@@ -18,6 +18,8 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
 const SERVICE_MS = 40;
+/** What balancers use of their CPU unless said. */
+const BALANCER_USE = 0.3;
 /** Requests that a client sends over one connection. */
 const REQUESTS_PER_CONNECTION = 20;
 const NAMES = ['a', 'b', 'c', 'd'];
@@ -54,11 +56,7 @@ export function edgeFleet(size: Size, shape: Shape, clusters: readonly ClusterSp
   const requestsPerS = clusters.reduce((sum, cluster) => sum + cluster.requestsPerS, 0);
   const connectionsPerS = requestsPerS / (shape.requestsPerConnection ?? REQUESTS_PER_CONNECTION);
   const keyType = shape.tls?.keyType ?? 'ecdsa-p256';
-  const newShare = shape.clients?.newShare ?? 0.35;
-  const perConnectionS =
-    CONNECTION_CPU_S + newShare * handshakeCpuS('full', keyType) + (1 - newShare) * handshakeCpuS('resumed', keyType);
-  const loadS = requestsPerS * REQUEST_CPU_S + connectionsPerS * perConnectionS;
-  const cores = Math.max(1, Math.round(loadS / size.balancers / (shape.balancerUse ?? 0.3)));
+  const cores = Math.max(1, coresFor(size.balancers, requestsPerS, shape));
   const perBalancerS = connectionsPerS / size.balancers;
   return fleetOf({
     seed: shape.seed,
@@ -74,6 +72,28 @@ export function edgeFleet(size: Size, shape: Shape, clusters: readonly ClusterSp
     clients: { connectionsPerS, ...shape.clients },
     tls: { keyType, ticketHolders: Math.max(1e5, connectionsPerS * 3600), ...shape.tls },
   });
+}
+
+/** CPU of one request with its part of a connection, s. */
+function costS(shape: Shape): number {
+  const keyType = shape.tls?.keyType ?? 'ecdsa-p256';
+  const newShare = shape.clients?.newShare ?? 0.35;
+  const perConnectionS =
+    CONNECTION_CPU_S + newShare * handshakeCpuS('full', keyType) + (1 - newShare) * handshakeCpuS('resumed', keyType);
+  return REQUEST_CPU_S + perConnectionS / (shape.requestsPerConnection ?? REQUESTS_PER_CONNECTION);
+}
+
+const coresFor = (balancers: number, requestsPerS: number, shape: Shape): number =>
+  Math.round((requestsPerS * costS(shape)) / balancers / (shape.balancerUse ?? BALANCER_USE));
+
+/**
+ * The size with the traffic next to it that uses balancers of whole cores, two at least, exactly as much as `shape` says:
+ * what happens at the edge of capacity depends on it.
+ */
+export function fitTraffic(size: Size, shape: Shape): Size {
+  const cores = Math.max(2, coresFor(size.balancers, size.requestsPerS, shape));
+  const requestsPerS = (cores * size.balancers * (shape.balancerUse ?? BALANCER_USE)) / costS(shape);
+  return { ...size, requestsPerS: Math.round(requestsPerS) };
 }
 
 /** Zones a, b, ... spread over regions r1, r2, ... in turn. */
