@@ -45,7 +45,7 @@ export function createBodyThread(): BodyThread {
   return {
     async decode(task) {
       clearTimeout(idle);
-      const body = await ownCopy(task.body);
+      const body = await sharedCopy(task.body);
       worker ??= start();
       try {
         return toStaging(await ask(worker, { encoding: task.encoding, body }));
@@ -76,13 +76,17 @@ function ask(worker: Worker, task: DecodeTask): Promise<DecodeResult> {
     worker.on('message', onMessage);
     worker.on('error', onError);
     worker.on('exit', onExit);
-    worker.postMessage(task, [task.body.buffer as ArrayBuffer]);
+    worker.postMessage(task);
   });
 }
 
-/** The bytes in memory that can be handed over; in pieces, since 64 MiB take longer than the event loop may wait. */
-async function ownCopy(bytes: Uint8Array): Promise<Uint8Array> {
-  const copy = new Uint8Array(bytes.length);
+/**
+ * The bytes in shared memory; in pieces, since 64 MiB take longer than the event loop may wait. Memory of our own would
+ * have to be given away, and from the first buffer that is given away on, V8 checks at every access to any typed array
+ * whether its buffer is still there: a fifth of what the ingest of histograms takes.
+ */
+async function sharedCopy(bytes: Uint8Array): Promise<Uint8Array> {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
   for (let at = 0; at < bytes.length; at += COPY_BYTES) {
     if (at > 0) await nextTurn();
     copy.set(bytes.subarray(at, at + COPY_BYTES), at);

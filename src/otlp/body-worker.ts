@@ -5,7 +5,7 @@ import { decodeJsonMetrics } from './decode-json.ts';
 import { decodeMetrics } from './decode-metrics.ts';
 import { Staging, timeOrder } from './staging.ts';
 
-/** What the thread is asked: the inflated body, which it takes over. */
+/** What the thread is asked: the inflated body, in shared memory. */
 export interface DecodeTask {
   readonly encoding: OtlpEncoding;
   readonly body: Uint8Array;
@@ -24,8 +24,9 @@ export type DecodeResult =
 
 function decode({ encoding, body }: DecodeTask): DecodeResult {
   const staging = new Staging();
+  const own = body.slice();
   try {
-    decodeMetrics(encoding === 'json' ? decodeJsonMetrics(body) : body, staging);
+    decodeMetrics(encoding === 'json' ? decodeJsonMetrics(own) : own, staging);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const { code, message, hint, retryable } = error;

@@ -1,6 +1,7 @@
-import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { forkBuilt } from './built.ts';
 import { KINDS, type Kind } from './ingest-requests.ts';
 import { medianOf, print } from './rounds.ts';
 
@@ -11,16 +12,19 @@ const ROUNDS = 7;
 
 class Candidate {
   readonly rates: number[] = [];
-  readonly #child;
+  /** Of a request. */
+  readonly bytes: number;
+  readonly #child: ChildProcess;
 
-  constructor(kind: Kind, points: number, name: string) {
-    this.#child = fork(CHILD, [kind, String(points), name], { execArgv: ['--import', 'tsx'], stdio: 'inherit' });
+  private constructor(child: ChildProcess, bytes: number) {
+    this.#child = child;
+    this.bytes = bytes;
   }
 
-  /** Bytes of a request, once it is ready. */
-  async ready(): Promise<number> {
-    const [bytes] = await once(this.#child, 'message');
-    return bytes as number;
+  static async start(kind: Kind, points: number, name: string): Promise<Candidate> {
+    const child = await forkBuilt(CHILD, [kind, String(points), name]);
+    const [bytes] = await once(child, 'message');
+    return new Candidate(child, bytes as number);
   }
 
   /** Points per second of one round. */
@@ -38,9 +42,9 @@ class Candidate {
 
 /** Decoding alone, with series, with series and cells, and protobufjs' decoding of the same bytes, in turns. */
 async function benchOne(kind: Kind, points: number): Promise<void> {
-  const candidates = new Map(CANDIDATES.map((name) => [name, new Candidate(kind, points, name)]));
-  let bytes = 0;
-  for (const candidate of candidates.values()) bytes = await candidate.ready();
+  const candidates = new Map<string, Candidate>();
+  for (const name of CANDIDATES) candidates.set(name, await Candidate.start(kind, points, name));
+  const bytes = candidates.get('decode')?.bytes ?? 0;
   for (let round = -WARM_UP; round < ROUNDS; round += 1) {
     for (const candidate of candidates.values()) {
       const rate = await candidate.round();

@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { messageType } from '../support/otlp-messages.ts';
+import { forkBuilt } from './built.ts';
 import { KINDS, type Kind, make, PUSH_MS, requestOf, T0 } from './ingest-requests.ts';
 import { medianOf, print } from './rounds.ts';
 
@@ -26,16 +27,17 @@ interface Used {
 class Server {
   readonly #child: ChildProcess;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: BALANCERS });
-  #port = 0;
-  round = 0;
+  readonly #port: number;
 
-  constructor(directory: string, log: string) {
-    this.#child = fork(CHILD, [directory, log], { execArgv: ['--import', 'tsx'], stdio: 'inherit' });
+  private constructor(child: ChildProcess, port: number) {
+    this.#child = child;
+    this.#port = port;
   }
 
-  async ready(): Promise<void> {
-    const [message] = await once(this.#child, 'message');
-    this.#port = (message as { port: number }).port;
+  static async start(directory: string, log: string): Promise<Server> {
+    const child = await forkBuilt(CHILD, [directory, log]);
+    const [message] = await once(child, 'message');
+    return new Server(child, (message as { port: number }).port);
   }
 
   async used(): Promise<Used> {
@@ -141,13 +143,13 @@ function protobufjsRate(plain: readonly Uint8Array[], points: number): number {
 async function benchOne(kind: Kind, points: number): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'slowburn-bench-'));
   const logs = ['disk', 'memory'] as const;
-  const servers = new Map(logs.map((log) => [log, new Server(join(directory, log), log)]));
+  const servers = new Map<(typeof logs)[number], Server>();
+  for (const log of logs) servers.set(log, await Server.start(join(directory, log), log));
   const pushes = Math.min(Math.ceil(POINTS_PER_ROUND / points / BALANCERS), 120);
   const plain = make(pushes, (index) => requestOf({ kind, points, push: index + 1, balancer: 'edge-0' }));
   const rates = new Map(logs.map((log) => [log, { perSecond: [] as number[], perCpuSecond: [] as number[] }]));
   const library: number[] = [];
   let bytes = 0;
-  for (const server of servers.values()) await server.ready();
   for (let round = 0; round <= ROUNDS; round += 1) {
     const bodies = bodiesOf(plain, round);
     bytes = bodies.reduce((sum, { length }) => sum + length, 0) / bodies.length / points;
