@@ -61,6 +61,7 @@ class Fuzz {
   readonly #counts = new Map<string, number>();
   #files: string | null = null;
   #blockMs = 0;
+  #blockedBy = '';
   #rawBlockMs = 0;
   #unconfirmed = 0;
   #rssAtStart = 0;
@@ -108,7 +109,12 @@ class Fuzz {
     if (this.#rssMax > RSS_MIB_MAX) this.#failures.push(`it took ${this.#rssMax} MiB`);
     const counts = Object.fromEntries([...this.#counts].sort());
     const memory = { rssMibAtStart: this.#rssAtStart, rssMibAtEnd: this.#rss(), rssMibMost: this.#rssMax };
-    const loop = { blockMs: this.#blockMs, readMs: this.#rawBlockMs, notShownAgain: this.#unconfirmed };
+    const loop = {
+      blockMs: this.#blockMs,
+      blockedBy: this.#blockedBy,
+      readMs: this.#rawBlockMs,
+      notShownAgain: this.#unconfirmed,
+    };
     const figures = { fuzz: 'otlp', counts, ...loop, blockMsMax: BLOCK_MS_MAX, ...memory, rssMibMax: RSS_MIB_MAX };
     process.stdout.write(`${JSON.stringify(figures, null, 2)}\n`);
     for (const failure of this.#failures) process.stdout.write(`MISS ${failure.slice(0, 2000)}\n`);
@@ -132,7 +138,10 @@ class Fuzz {
       for (const body of bodies) await this.#send(body);
       least = Math.min(least, (await this.#readBlockMs()).blockMs);
     }
-    this.#blockMs = Math.max(this.#blockMs, least);
+    if (least > this.#blockMs) {
+      this.#blockMs = least;
+      this.#blockedBy = bodies.map(({ name }) => name).join(', ');
+    }
     if (first.blockMs > BLOCK_MS_MAX && least <= BLOCK_MS_MAX) this.#unconfirmed += 1;
     if (least > BLOCK_MS_MAX) this.#fail(`blocked the loop for ${least.toFixed(0)} ms`, bodies);
   }
