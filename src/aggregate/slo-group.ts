@@ -174,7 +174,7 @@ export class SloGroup implements GroupView {
       from: epochMs(plan.from),
       to: epochMs(plan.to),
       inconsistent: part < 0 || total < 0 || part > total,
-      ...(this.#between !== null && { between: this.#between.sum(plan) }),
+      between: this.#between === null ? 0 : this.#between.sum(plan),
     };
   }
 

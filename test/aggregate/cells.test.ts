@@ -31,7 +31,7 @@ test('a group sums part and total over the same steps, whichever of them is olde
   // The part stays silent while the total goes on for 8 h: the 10 s level no longer holds the start.
   group.total.add(at(28_800), at(28_810), 50);
   const sums = group.range(epochMs(at(0) + 2_000), at(28_810));
-  assert.deepEqual(sums, { bad: 2, total: 150, from: at(0), to: at(28_810), inconsistent: false });
+  assert.deepEqual(sums, { bad: 2, total: 150, from: at(0), to: at(28_810), inconsistent: false, between: 0 });
 });
 
 test('where the part counts good events, bad is what is left of the total', () => {

@@ -1,6 +1,6 @@
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { forkBuilt } from './built.ts';
 import { COURSES } from './evaluate-courses.ts';
 import { benchPrometheus } from './evaluate-prometheus.ts';
 
@@ -20,10 +20,7 @@ export async function run(args: readonly string[] = []): Promise<void> {
 async function benchEngine(): Promise<void> {
   for (const course of COURSES) {
     for (const days of [1, 35]) {
-      const child = fork(CHILD, [course.name, String(days)], {
-        execArgv: ['--expose-gc', '--max-old-space-size=6000', '--import', 'tsx'],
-        stdio: 'inherit',
-      });
+      const child = await forkBuilt(CHILD, [course.name, String(days)], ['--expose-gc', '--max-old-space-size=6000']);
       const [code] = await once(child, 'exit');
       if (code !== 0) throw new Error(`the case ${course.name}, ${days} days, ended with ${code}`);
     }
