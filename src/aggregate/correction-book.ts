@@ -56,14 +56,14 @@ export class CorrectionBook {
     this.#seen = new WeakMap();
   }
 
-  /** The cells as budgets see them. */
+  /**
+   * The cells as budgets see them, by the corrections of this moment: one made during a tick waits for the next.
+   */
   over(cells: SloCells, now: EpochMs): SloCells {
     if (this.#inForce.length === 0) return cells;
-    const view = (group: GroupView): GroupView => this.view(group, now);
+    const views = Array.from(cells.groups(), (group) => this.view(group, now));
     return {
-      *groups() {
-        for (const group of cells.groups()) yield view(group);
-      },
+      groups: () => views,
       feed: (group, at) => cells.feed(group, at),
     };
   }

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { CORRECTION_KINDS, WEEKDAYS } from '../model/correction.ts';
 import {
   type AuditEntryView,
@@ -15,21 +14,18 @@ import {
   instantOrNull,
   labelSet,
   listOf,
-  type NamedSchema,
   numberOf,
   numberOrNull,
   oneOf,
   pageSchema,
   ref,
+  refOrNull,
   text,
   textOrNull,
   texts,
   viewSchema,
   wholeOf,
 } from './schema-parts.ts';
-
-const refOrNull = (schema: NamedSchema, description: string) =>
-  Type.Unsafe({ anyOf: [{ $ref: `${schema.$id}#` }, { type: 'null' }], description });
 
 export const RECURRENCE = viewSchema<RecurrenceView>('Recurrence', 'Planned work that repeats on days of the week.', {
   weekdays: listOf(oneOf(WEEKDAYS, 'mon to sun.'), 'Days on which it begins, by the local date.'),

@@ -3,7 +3,7 @@ import { decimalToNumber } from '../base/decimal.ts';
 import { type BurnRate, burnRate, DAY, type EpochMs, HOUR, type Ms, type Ratio, ratio } from '../base/units.ts';
 import type { Exhaustion } from '../model/alert.ts';
 import type { GroupState } from '../model/views.ts';
-import { type BudgetRatio, budgetRemaining, budgetRemainingSoFar, burnOf } from '../slo/budget.ts';
+import { type BudgetRatio, budgetRemaining, budgetRemainingSoFar, burnOf, errorRatio } from '../slo/budget.ts';
 import { membersOf, sharesOf } from '../slo/composite.ts';
 import { holdsSlices, sliceEdgeAt, sliceWidthOf, unitOf } from '../slo/slices.ts';
 import type { Budgeting } from '../slo/slo.ts';
@@ -14,7 +14,7 @@ import { BudgetCourse, exhaustionAt, type GroupPast } from './exhaustion.ts';
 import { type GroupAlertState, INACTIVE, nextState } from './group-state.ts';
 import type { Bracket, GroupStatus, MemberStatus, SliceCoverage } from './status.ts';
 import { holdingTiers } from './tiers.ts';
-import type { GroupWindows, SloWindowRead } from './window.ts';
+import { type GroupWindows, readWindow, type SloWindowRead } from './window.ts';
 
 /** A group unheard for this long is retired: its alert is closed as unknown. */
 export const RETIRED_MS: Ms = DAY;
@@ -155,9 +155,11 @@ function membersStatus({ counted, slo: { from, end } }: GroupWindows, budget: Bu
   if (members.length === 0) return null;
   const shares = sharesOf(members);
   return members.map(({ name, weight }, index): MemberStatus => {
-    const sums = counted.members?.[index]?.range(from, end);
+    const sums = seen(counted).members?.[index]?.range(from, end);
     const { bad, total } = sums === undefined || sums.inconsistent ? { bad: 0, total: 0 } : sums;
-    const burn = total === 0 ? null : (bad / total) * ((shares[index] ?? 0) / budget.value);
+    const kept = counted.members?.[index];
+    const own = kept === undefined ? null : errorRatio(readWindow(kept, end, end - from));
+    const spent = own === null ? null : own * ((shares[index] ?? 0) / budget.value);
     return {
       name,
       weight: decimalToNumber(weight),
@@ -165,7 +167,7 @@ function membersStatus({ counted, slo: { from, end } }: GroupWindows, budget: Bu
       bad,
       total,
       sli: total === 0 ? null : ratio(1 - bad / total),
-      spent: burn === null || !isComposite(counted) ? null : ratio(burn),
+      spent: spent === null || !isComposite(counted) ? null : ratio(spent),
     };
   });
 }

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { CorrectionBook } from '../../src/aggregate/correction-book.ts';
 import { present } from '../../src/base/assert.ts';
 import { epochMs } from '../../src/base/units.ts';
+import { correctionEffect } from '../../src/burn/correction-effect.ts';
 import { createBurnEngine } from '../../src/burn/engine.ts';
 import type { GroupStatus } from '../../src/burn/status.ts';
 import { compositeSlo, Journey, memberOf } from '../support/composite.ts';
@@ -48,10 +49,14 @@ describe('what a correction leaves out', () => {
     const spent = members.reduce((sum, { budgetRemaining }) => sum + 1 - (budgetRemaining ?? 1), 0);
     near(status.budgetRemaining, 1 - spent, 'budget');
     assert.deepEqual(status.leftOut, { good: 4000, bad: 2000, corrections: [1] });
-    // 10 failed each minute of 100, and 50 of 200.
+    // 50 failed of 100 each minute, and 50 of 200.
     const before = statusOf(whole, plain, now);
     assert.deepEqual([status.bad, status.total, status.sli], [before.bad, before.total, before.sli]);
     assert.ok((before.budgetRemaining ?? 1) < (status.budgetRemaining ?? 0));
+    const counts = ({ members: own }: GroupStatus) => own?.map(({ bad, total, sli }) => [bad, total, sli]);
+    assert.deepEqual(counts(status), counts(before), 'what members counted stays, too');
+    const ofMembers = status.members?.reduce((sum, one) => sum + (one.spent ?? 0), 0);
+    near(ofMembers, spent, 'spent by members');
     assert.deepEqual(statusOf(whole, bookOf(undone(work)), now), before);
   });
 
@@ -68,9 +73,29 @@ describe('what a correction leaves out', () => {
     const after = statusOf(sliced, bookOf(work), now);
     assert.deepEqual(after.leftOut, { good: 0, bad: 15, corrections: [1] });
     assert.deepEqual([after.bad, after.total], [20, 1500]);
+    const book = bookOf(work);
+    const [group] = sliced.aggregate.groups();
+    assert.ok(group !== undefined);
+    const feed = sliced.aggregate.feed(group, epochMs(now));
+    const effect = correctionEffect(1, book.view(group, epochMs(now)), group, feed, epochMs(now));
+    assert.deepEqual([effect?.good, effect?.bad, effect?.before], [0, 15, before.budgetRemaining]);
+    assert.equal(effect?.after, after.budgetRemaining);
     // 5 of the 45 slices of the hour that count.
     near(after.burn.get('1h'), 5 / 45 / 0.01, '1h');
     near(before.burn.get('1h'), 20 / 60 / 0.01, '1h before');
     assert.deepEqual(statusOf(sliced, bookOf(undone(work)), now), before);
+  });
+
+  test('is that of the moment at which a tick began: one made during its steps waits for the next', () => {
+    const sliced = new Sliced(slicedSlo(timeslices(MINUTE), { target: '0.99' }));
+    sliced.add(T0, T0 + MINUTE, 1, 1);
+    sliced.hear(T0 + MINUTE);
+    const book = bookOf(correctionOf(1, T0 - DAY, T0 - HOUR));
+    const cells = book.over(sliced.aggregate, epochMs(T0 + MINUTE));
+    book.replace([]);
+    assert.deepEqual(
+      [...cells.groups()].map(({ corrected }) => corrected?.exclusion.sources.map(({ id }) => id)),
+      [[1]],
+    );
   });
 });

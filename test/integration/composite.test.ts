@@ -4,15 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { createReplay } from '../../src/app/replay.ts';
 import { type ReplayLine, readReplay } from '../../src/app/replay-input.ts';
-import { createLineSink } from '../../src/app/replay-output.ts';
-import { loadRules } from '../../src/config/load.ts';
-import type { GroupViewOut, SloView } from '../../src/model/views.ts';
 import { runCommand } from '../support/command.ts';
 import { replayLines } from '../support/replay-file.ts';
+import { replayRules } from '../support/replay-rules.ts';
 
-const PACKAGE = join(import.meta.dirname, '..', '..');
 const directory = mkdtempSync(join(tmpdir(), 'slowburn-composite-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -46,24 +42,6 @@ ${member('servers', '5xx', servers)}${member('clients', '4xx', clients)}`;
   return rulesDir;
 }
 
-function replay(rulesDir: string, lines: readonly ReplayLine[]) {
-  const options = { rulesDir, shippedDir: join(PACKAGE, 'rules'), runbooksDir: join(PACKAGE, 'runbooks') };
-  const { rules, problems } = loadRules({ ...options, offline: true });
-  assert.ok(rules !== null, JSON.stringify(problems));
-  const written: string[] = [];
-  const run = createReplay(
-    rules,
-    createLineSink((line) => written.push(line)),
-  );
-  for (const line of lines) assert.equal(run.line(line), null);
-  run.finish(null);
-  const { slo } = JSON.parse(written.at(-1) ?? '{}') as { slo: SloView };
-  const alerts = written
-    .map((line) => JSON.parse(line) as { type: string; state: string })
-    .filter(({ type }) => type === 'alert');
-  return { text: written.join('\n'), alerts, slo, group: slo.groups[0] as GroupViewOut };
-}
-
 describe('replay of a composite', () => {
   const series = [
     { cluster: 'checkout', responseClass: '2xx', perMinute: () => 540 },
@@ -85,7 +63,7 @@ describe('replay of a composite', () => {
 
   test('burns add up times their weights; one SLO, one group, one alert', () => {
     const rulesDir = rulesDirOf('Occurrences', 'target: 0.999', 'target: 0.9\n      compositeWeight: 0.5');
-    const { alerts, slo, group, text } = replay(rulesDir, lines);
+    const { alerts, slo, group, text } = replayRules(rulesDir, lines);
     assert.equal(slo.id, 'checkout-journey');
     assert.equal(slo.groups.length, 1);
     // 2 % of 0.1 % and half of 8 % of 10 %.
@@ -99,18 +77,18 @@ describe('replay of a composite', () => {
     );
     assert.deepEqual(alerts.map(({ state }) => state).filter((state) => state === 'firing').length, alerts.length);
     assert.ok(alerts.length > 0);
-    assert.equal(replay(rulesDir, shuffled).text, text);
+    assert.equal(replayRules(rulesDir, shuffled).text, text);
   });
 
   test('a slice is bad if it is for any member; by ratio the missing parts add up', () => {
     const slices = 'target: 0.99, timeSliceWindow: 1m'.split(', ').join('\n      ');
     const strict = `${slices}\n      timeSliceTarget: 0.99`;
     const loose = `${slices}\n      timeSliceTarget: 0.9`;
-    const one = replay(rulesDirOf('Timeslices', strict, loose), lines).group;
+    const one = replayRules(rulesDirOf('Timeslices', strict, loose), lines).group;
     assert.deepEqual([one.bad, one.total], [90, 90]);
-    const none = replay(rulesDirOf('Timeslices', loose, loose), lines).group;
+    const none = replayRules(rulesDirOf('Timeslices', loose, loose), lines).group;
     assert.deepEqual([none.bad, none.total], [0, 90]);
-    const byRatio = replay(rulesDirOf('RatioTimeslices', slices, slices), lines).group;
+    const byRatio = replayRules(rulesDirOf('RatioTimeslices', slices, slices), lines).group;
     assert.ok(Math.abs(byRatio.bad - 9) < 1e-6, `${byRatio.bad}`);
   });
 

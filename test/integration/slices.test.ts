@@ -4,15 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { after, before, describe, test } from 'node:test';
-import { createReplay } from '../../src/app/replay.ts';
 import { type ReplayLine, readReplay } from '../../src/app/replay-input.ts';
-import { createLineSink } from '../../src/app/replay-output.ts';
-import { loadRules } from '../../src/config/load.ts';
-import type { GroupViewOut, SloView } from '../../src/model/views.ts';
 import { runCommand } from '../support/command.ts';
 import { availabilitySlo, replayLines } from '../support/replay-file.ts';
+import { replayRules } from '../support/replay-rules.ts';
 
-const PACKAGE = join(import.meta.dirname, '..', '..');
 const directory = mkdtempSync(join(tmpdir(), 'slowburn-slices-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -31,21 +27,8 @@ function rulesDirOf(method: string, objective: string): string {
   return rulesDir;
 }
 
-function replay(method: string, objective: string, lines: readonly ReplayLine[]) {
-  const rulesDir = rulesDirOf(method, objective);
-  const options = { rulesDir, shippedDir: join(PACKAGE, 'rules'), runbooksDir: join(PACKAGE, 'runbooks') };
-  const { rules, problems } = loadRules({ ...options, offline: true });
-  assert.ok(rules !== null, JSON.stringify(problems));
-  const written: string[] = [];
-  const run = createReplay(
-    rules,
-    createLineSink((line) => written.push(line)),
-  );
-  for (const line of lines) assert.equal(run.line(line), null);
-  run.finish(null);
-  const { slo } = JSON.parse(written.at(-1) ?? '{}') as { slo: SloView };
-  return { text: written.join('\n'), slo, group: slo.groups[0] as GroupViewOut };
-}
+const replay = (method: string, objective: string, lines: readonly ReplayLine[]) =>
+  replayRules(rulesDirOf(method, objective), lines);
 
 describe('replay of an SLO in slices of a minute', () => {
   // Two hours at 120 a minute; from minute 60 on a burst of ten times the traffic, two thirds of it bad, for 20 min.

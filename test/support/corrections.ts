@@ -1,6 +1,5 @@
 import { CorrectionBook } from '../../src/aggregate/correction-book.ts';
-import type { GroupView, SloCells } from '../../src/aggregate/view.ts';
-import { type EpochMs, epochMs, ms } from '../../src/base/units.ts';
+import { epochMs, ms } from '../../src/base/units.ts';
 import { zoneRulesOf } from '../../src/config/zone-rules.ts';
 import type { Correction, Recurrence } from '../../src/model/correction.ts';
 
@@ -39,17 +38,4 @@ export function bookOf(...corrections: readonly Correction[]): CorrectionBook {
   const book = new CorrectionBook(zoneRulesOf);
   book.replace(corrections);
   return book;
-}
-
-/** Cells seen through the corrections of `book` at every tick. */
-export function correctedCells(book: CorrectionBook, cells: SloCells): SloCells & { now: EpochMs } {
-  return {
-    now: epochMs(0),
-    groups(): Iterable<GroupView> {
-      return book.over(cells, this.now).groups();
-    },
-    feed(group, now) {
-      return cells.feed(group, now);
-    },
-  };
 }
