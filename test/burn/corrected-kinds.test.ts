@@ -10,7 +10,7 @@ import { compositeSlo, Journey, memberOf } from '../support/composite.ts';
 import { bookOf, correctionOf, undone } from '../support/corrections.ts';
 import type { Fed } from '../support/fed.ts';
 import { DAY, HOUR, MINUTE, sloOf, T0 } from '../support/raw-cells.ts';
-import { Sliced, slicedSlo, timeslices } from '../support/sliced.ts';
+import { ratioTimeslices, Sliced, slicedSlo, timeslices } from '../support/sliced.ts';
 
 const near = (actual: number | null | undefined, expected: number, what: string): void =>
   assert.ok(Math.abs((actual ?? Number.NaN) - expected) <= 1e-9, `${what}: ${actual}, ${expected}`);
@@ -84,6 +84,20 @@ describe('what a correction leaves out', () => {
     near(after.burn.get('1h'), 5 / 45 / 0.01, '1h');
     near(before.burn.get('1h'), 20 / 60 / 0.01, '1h before');
     assert.deepEqual(statusOf(sliced, bookOf(undone(work)), now), before);
+  });
+
+  test('of slices by their ratios is told in slices, not in the parts in which they are kept', () => {
+    const sliced = new Sliced(slicedSlo(ratioTimeslices(MINUTE), { target: '0.99' }));
+    const now = T0 + HOUR;
+    for (let at = T0 - DAY; at < now; at += MINUTE) sliced.add(at, at + MINUTE, at < T0 ? 0 : 75, 100);
+    sliced.hear(now);
+    const book = bookOf(correctionOf(1, T0, T0 + 15 * MINUTE));
+    const [group] = sliced.aggregate.groups();
+    assert.ok(group !== undefined);
+    const feed = sliced.aggregate.feed(group, epochMs(now));
+    const effect = correctionEffect(1, book.view(group, epochMs(now)), group, feed, epochMs(now));
+    assert.deepEqual([effect?.good, effect?.bad], [3.75, 11.25]);
+    assert.deepEqual(statusOf(sliced, book, now).leftOut, { good: 3.75, bad: 11.25, corrections: [1] });
   });
 
   test('is that of the moment at which a tick began: one made during its steps waits for the next', () => {
