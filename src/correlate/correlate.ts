@@ -10,7 +10,7 @@ import { firingAlerts, type IncidentDraft, isHeld } from './draft.ts';
 import { LeadHistory } from './lead-history.ts';
 import { advance, canReopen, openWhenDue, reopen } from './lifecycle.ts';
 import { inOrder } from './order.ts';
-import { relatingParts, relationOf } from './relation.ts';
+import { isExplainedCloser, relatingParts, relationOf } from './relation.ts';
 import type { CorrelationSettings } from './settings.ts';
 import { titleOf } from './title.ts';
 
@@ -157,14 +157,18 @@ class IncidentCorrelator implements Correlator {
     return this.#related(alert, open) ?? back ?? this.#related(alert, near.filter(isReopenable));
   }
 
+  /** The candidate to which the alert relates most nearly, the oldest of several. */
   #related(alert: Alert, candidates: readonly IncidentDraft[]): Host | null {
+    let nearest: { readonly host: Host; readonly reach: number } | null = null;
     for (const draft of candidates) {
       for (const member of draft.incident.members) {
-        const reason = relationOf(alert, member, this.#settings);
-        if (reason !== null) return { draft, reason };
+        const relation = relationOf(alert, member, this.#settings);
+        if (relation === null || (nearest !== null && nearest.reach <= relation.reach)) continue;
+        if (isExplainedCloser(member, draft.incident, relation, this.#settings)) continue;
+        nearest = { host: { draft, reason: relation.reason }, reach: relation.reach };
       }
     }
-    return null;
+    return nearest?.host ?? null;
   }
 
   #open(alert: Alert, board: Board, now: EpochMs): void {

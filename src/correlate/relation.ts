@@ -1,7 +1,7 @@
 import { type Ms, ms } from '../base/units.ts';
 import { type Alert, isFleetWide, type Place } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
-import type { IncidentMember } from '../model/incident.ts';
+import type { Incident, IncidentMember } from '../model/incident.ts';
 import { durationText } from '../model/phrases.ts';
 import { commonCause, isKnownKind } from './causes.ts';
 import type { CorrelationSettings, Scope } from './settings.ts';
@@ -15,8 +15,21 @@ export function distanceMs(alert: Alert, member: IncidentMember): number {
   return member.resolvedAt === null ? 0 : Math.max(0, alert.since - member.resolvedAt);
 }
 
-/** Why an alert belongs with a member, in words; null when it does not. */
-export function relationOf(alert: Alert, member: IncidentMember, settings: CorrelationSettings): string | null {
+/** How far a relation reaches: what is nearer explains better. */
+const REACH = { host: 0, balancer: 0, cluster: 1, service: 2, zone: 3, region: 4, fleet: 5, all: 6 } as const;
+
+/** Why an alert belongs with a member. */
+export interface Relation {
+  /** In words. */
+  readonly reason: string;
+  /** As in `REACH`. */
+  readonly reach: number;
+  /** Whether the alert is what explains the member. */
+  readonly isCause: boolean;
+}
+
+/** Why an alert belongs with a member; null when it does not. */
+export function relationOf(alert: Alert, member: IncidentMember, settings: CorrelationSettings): Relation | null {
   const distance = distanceMs(alert, member);
   const other = member.alert;
   const explained = explanation(alert, other, distance, settings);
@@ -24,12 +37,37 @@ export function relationOf(alert: Alert, member: IncidentMember, settings: Corre
   const cluster = sharedPlace(alert, other, 'cluster');
   const common = commonCause(alert.name, other.name, settings.causes);
   if (common !== null && cluster !== null && distance <= common.within) {
-    return `${common.cause} would explain both ${alert.name} and ${other.name} in ${cluster}, ${apart(distance)}`;
+    const both = `${common.cause} would explain both ${alert.name} and ${other.name} in ${cluster}`;
+    return beside(`${both}, ${apart(distance)}`, 'cluster');
   }
   if (distance > UNRELATED_WITHIN) return null;
   if (alert.name === other.name) return sameKind(alert, other, distance);
   const bothKnown = isKnownKind(alert.name, settings.causes) && isKnownKind(other.name, settings.causes);
-  return cluster === null || bothKnown ? null : `same ${cluster}, ${apart(distance)}`;
+  return cluster === null || bothKnown ? null : beside(`same ${cluster}, ${apart(distance)}`, 'cluster');
+}
+
+const beside = (reason: string, reach: keyof typeof REACH): Relation => ({
+  reason,
+  reach: REACH[reach],
+  isCause: false,
+});
+
+/**
+ * Whether the incident of an effect has a nearer cause for it than the one that now comes: what befalls every cluster does
+ * not draw in the incident of a host whose cluster happened to burn before.
+ */
+export function isExplainedCloser(
+  member: IncidentMember,
+  { members }: Incident,
+  { reach, isCause }: Relation,
+  settings: CorrelationSettings,
+): boolean {
+  if (!isCause || reach <= REACH.service) return false;
+  return members.some((other) => {
+    const known =
+      other === member ? null : explanation(other.alert, member.alert, distanceMs(other.alert, member), settings);
+    return known?.isCause === true && known.reach < reach;
+  });
 }
 
 /**
@@ -48,31 +86,38 @@ export function relatingParts(alert: Alert, settings: CorrelationSettings): Read
   return parts;
 }
 
-/** A cause edge between the two, in either direction. */
-function explanation(alert: Alert, other: Alert, distance: number, settings: CorrelationSettings): string | null {
+/** The nearest cause edge between the two, in either direction. */
+function explanation(alert: Alert, other: Alert, distance: number, settings: CorrelationSettings): Relation | null {
+  let nearest: Relation | null = null;
   for (const { cause, effect, scope, within } of settings.causes) {
     const isForward = alert.name === cause && other.name === effect;
     const isBackward = alert.name === effect && other.name === cause;
     if ((!isForward && !isBackward) || distance > within) continue;
     // What befalls the whole fleet at once explains what follows from it anywhere.
-    const shared = isFleetWide(isForward ? alert : other) ? 'the fleet' : sharedPlace(alert, other, scope);
-    if (shared !== null) return `${cause} explains ${effect} in ${shared}, ${apart(distance)}`;
+    const isFleet = isFleetWide(isForward ? alert : other);
+    const shared = isFleet ? 'the fleet' : sharedPlace(alert, other, scope);
+    const reach = REACH[isFleet && scope !== 'all' ? 'fleet' : scope];
+    if (shared === null || (nearest !== null && nearest.reach <= reach)) continue;
+    // What befalls many places explains what follows it, not what was there long before.
+    if (isForward && reach > REACH.service && alert.since - other.since > within) continue;
+    nearest = { reason: `${cause} explains ${effect} in ${shared}, ${apart(distance)}`, reach, isCause: isForward };
   }
-  return null;
+  return nearest;
 }
 
 /** Several budgets of one place burn together; several balancers fall silent together. */
-function sameKind(alert: Alert, other: Alert, distance: number): string | null {
+function sameKind(alert: Alert, other: Alert, distance: number): Relation | null {
   const [a, b] = [alert.place, other.place];
-  if (isFleetWide(alert) || isFleetWide(other)) return `${alert.name} of the whole fleet, ${apart(distance)}`;
+  const said = (where: string, reach: keyof typeof REACH): Relation => beside(`${where}, ${apart(distance)}`, reach);
+  if (isFleetWide(alert) || isFleetWide(other)) return said(`${alert.name} of the whole fleet`, 'fleet');
   if (a.cluster !== undefined || b.cluster !== undefined) {
-    return a.cluster === b.cluster ? `${alert.name} in the same cluster ${a.cluster}, ${apart(distance)}` : null;
+    return a.cluster === b.cluster ? said(`${alert.name} in the same cluster ${a.cluster}`, 'cluster') : null;
   }
   if (alert.name === ALERT.errorBudgetBurn) {
     const isShared = a.service !== undefined && a.service === b.service;
-    return isShared ? `${alert.name} of the same service ${a.service}, ${apart(distance)}` : null;
+    return isShared ? said(`${alert.name} of the same service ${a.service}`, 'service') : null;
   }
-  return alert.name === ALERT.telemetryLost ? `another loss of telemetry, ${apart(distance)}` : null;
+  return alert.name === ALERT.telemetryLost ? said('another loss of telemetry', 'all') : null;
 }
 
 function sharedPlace(a: Alert, b: Alert, scope: Scope): string | null {

@@ -24,7 +24,7 @@ const memberOf = (alert: Alert, endedAtMinute: number | null = null): IncidentMe
   reason: 'first alert',
 });
 const relate = (alert: Alert, member: IncidentMember, causes = SETTINGS.causes): string | null =>
-  relationOf(alert, member, { ...SETTINGS, causes });
+  relationOf(alert, member, { ...SETTINGS, causes })?.reason ?? null;
 
 describe('the cause graph', () => {
   test('follows causes through others, and ends on a circle', () => {
@@ -196,5 +196,49 @@ describe('an alert about the whole fleet', () => {
       scene.correlator.incidents().map(({ members }) => members.map(({ alert }) => alert.name)),
       [['HealthCheckCascade', 'HealthCheckCascade'], ['Unknown']],
     );
+  });
+});
+
+describe('what lies nearer explains better', () => {
+  const causes = [
+    edge('HandshakeStorm', 'ErrorBudgetBurn', 'all'),
+    edge('FastFailSinkhole', 'ErrorBudgetBurn', 'cluster'),
+    edge('FastFailSinkhole', 'HostOutlier', 'host'),
+  ];
+  const storm = (since: number): Alert => alertOf('HandshakeStorm', {}, { since });
+  const sinkhole = (since: number): Alert => alertOf('FastFailSinkhole', { ...CHECKOUT, host: 'h7' }, { since });
+  const membersOf = (scene: Scene): string[][] =>
+    scene.open.map(({ members }) => members.map(({ alert }) => alert.name));
+
+  test('a burn joins the bad host of its cluster, not the older storm at the edge', () => {
+    const scene = new Scene({ causes }).at(0, ['fired', storm(0)]).at(1, ['fired', sinkhole(1)]);
+    scene.at(2, ['fired', pageOf(CHECKOUT, { since: 2 })]);
+    assert.deepEqual(membersOf(scene), [['HandshakeStorm'], ['FastFailSinkhole', 'ErrorBudgetBurn']]);
+  });
+
+  test('a storm does not draw in a burn that its own host explains, and takes up one that nothing does', () => {
+    const scene = new Scene({ causes }).at(0, ['fired', sinkhole(0)]).at(1, ['fired', pageOf(CHECKOUT, { since: 1 })]);
+    scene.at(2, ['fired', storm(2)]);
+    assert.deepEqual(membersOf(scene), [['FastFailSinkhole', 'ErrorBudgetBurn'], ['HandshakeStorm']]);
+    const alone = new Scene({ causes }).at(1, ['fired', pageOf(CHECKOUT, { since: 1 })]).at(2, ['fired', storm(2)]);
+    assert.deepEqual(membersOf(alone), [['ErrorBudgetBurn', 'HandshakeStorm']]);
+  });
+
+  test('a storm does not explain what burned long before it; a host of the cluster may have been found late', () => {
+    const scene = new Scene({ causes }).at(0, ['fired', pageOf()]).at(11, ['fired', storm(11)]);
+    assert.deepEqual(membersOf(scene), [['ErrorBudgetBurn'], ['HandshakeStorm']]);
+    scene.at(12, ['fired', sinkhole(12)]);
+    assert.deepEqual(membersOf(scene), [['ErrorBudgetBurn', 'FastFailSinkhole'], ['HandshakeStorm']]);
+  });
+
+  test('of two edges between the same kinds the nearer one counts, in any order of the lines', () => {
+    const both = [edge('X', 'Y', 'all'), edge('X', 'Y', 'cluster')];
+    for (const lines of [both, [...both].reverse()]) {
+      const relation = relationOf(alertOf('Y', CHECKOUT), memberOf(alertOf('X', CHECKOUT)), {
+        ...SETTINGS,
+        causes: lines,
+      });
+      assert.match(relation?.reason ?? '', /in cluster checkout/);
+    }
   });
 });

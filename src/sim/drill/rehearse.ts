@@ -1,4 +1,5 @@
 import type { Engine } from '../../app/engine.ts';
+import type { Outcome } from '../../app/evaluate.ts';
 import { TICK_MS } from '../../app/ticker.ts';
 import { createUnsentEngine } from '../../app/unsent-engine.ts';
 import { type EpochMs, epochMs } from '../../base/units.ts';
@@ -31,13 +32,15 @@ export interface RehearsalOptions {
   readonly flavor: EmittedFlavor;
   /** Told now and then how much of the virtual time has passed, 0 to 1. */
   readonly onProgress?: (share: number) => void;
+  /** Told of each tick. */
+  readonly onOutcome?: (outcome: Outcome) => void;
 }
 
 /**
  * A scenario in virtual time through the engine that serve runs: the fleet's requests are decoded and applied as
  * received, the evaluator ticks every 10 s. Nothing is sent. The same plan gives the same verdict.
  */
-export function rehearse({ plan, rules, flavor, onProgress }: RehearsalOptions): Rehearsal {
+export function rehearse({ plan, rules, flavor, onProgress, onOutcome }: RehearsalOptions): Rehearsal {
   const simulation = createSimulation(plan.fleet, plan.timeline, plan.engine ?? undefined);
   const emitter = createEmitter(simulation.fleet, flavor, DRILL_EPOCH);
   const engine = createUnsentEngine(rules);
@@ -49,7 +52,9 @@ export function rehearse({ plan, rules, flavor, onProgress }: RehearsalOptions):
     const isPush = now % plan.pushMs === 0;
     if (isPush || isCloseLook(plan, now)) advance(simulation, plan, meter, now);
     if (isPush) points += push(emitter, engine, staging, now);
-    book.hear(engine.evaluator.tick(at(now)));
+    const outcome = engine.evaluator.tick(at(now));
+    book.hear(outcome);
+    onOutcome?.(outcome);
     if (now % (360 * TICK_MS) === 0) onProgress?.(now / plan.untilMs);
   }
   const expected = flavor === 'envoy' ? plan.expectedOfEnvoy : plan.expected;

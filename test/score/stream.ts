@@ -1,0 +1,76 @@
+import { type EpochMs, epochMs } from '../../src/base/units.ts';
+import type { Rules } from '../../src/config/config.ts';
+import type { Alert, AlertChange } from '../../src/model/alert.ts';
+import { labelsOf } from '../../src/model/labels.ts';
+import { planOf } from '../../src/sim/drill/drill-run.ts';
+import { rehearse } from '../../src/sim/drill/rehearse.ts';
+import type { Scenario } from '../../src/sim/scenarios/scenario.ts';
+
+/** Everything that one failure made alerts say, from its first to its last. One cause, by construction. */
+export interface AlertStream {
+  /** `health-cascade 3`: scenario and seed. */
+  readonly cause: string;
+  /** In the order in which they came. */
+  readonly changes: readonly AlertChange[];
+  /** Whether an alert of it pages when nothing else happens. */
+  readonly deservesPage: boolean;
+  /** The last tick of the drill. */
+  readonly until: EpochMs;
+}
+
+/** Labels and places that tell one part of a fleet from another. */
+const CLUSTER_PARTS = ['service', 'cluster', 'host'] as const;
+
+/** Rehearses a scenario at the size of the seed and keeps what its alerts did. */
+export function recordStream(scenario: Scenario, seed: number, rules: Rules): AlertStream {
+  const changes: AlertChange[] = [];
+  let until = epochMs(0);
+  rehearse({
+    plan: planOf(scenario, seed).plan,
+    rules,
+    flavor: 'canonical',
+    onOutcome: ({ at, alerts }) => {
+      changes.push(...alerts);
+      until = at;
+    },
+  });
+  return { cause: `${scenario.name} ${seed}`, changes, until, deservesPage: changes.some(isPage) };
+}
+
+const isPage = (change: AlertChange): boolean => change.kind !== 'resolved' && change.alert.severity === 'page';
+
+/** The same failure in other clusters of the same fleet, so much later. */
+export function elsewhere(stream: AlertStream, name: string, byMs: number): AlertStream {
+  const changes = stream.changes.map((change) => ({
+    ...change,
+    at: epochMs(change.at + byMs),
+    alert: renamed(change.alert, name, byMs),
+  }));
+  return { ...stream, cause: `${stream.cause} ${name}`, changes, until: epochMs(stream.until + byMs) };
+}
+
+function renamed(alert: Alert, name: string, byMs: number): Alert {
+  const isPart = (part: string): boolean => (CLUSTER_PARTS as readonly string[]).includes(part);
+  const rename = ([part, value]: readonly [string, string]): readonly [string, string] =>
+    isPart(part) ? [part, `${name}-${value}`] : [part, value];
+  return {
+    ...alert,
+    key: `${name} ${alert.key}`,
+    labels: labelsOf([...alert.labels].map(rename)),
+    place: Object.fromEntries(Object.entries(alert.place).map(rename)),
+    since: epochMs(alert.since + byMs),
+  };
+}
+
+/** Ends at its last tick what still fires then, as if all had been mended. */
+export function ended({ changes, until }: AlertStream): readonly AlertChange[] {
+  const firing = new Map<string, Alert>();
+  for (const { kind, alert } of changes) {
+    if (kind === 'resolved') firing.delete(alert.key);
+    else firing.set(alert.key, alert);
+  }
+  const closing = [...firing.values()].map(
+    (alert): AlertChange => ({ kind: 'resolved', at: until, alert, reason: 'recovered' }),
+  );
+  return [...changes, ...closing];
+}
