@@ -53,8 +53,8 @@ const beside = (reason: string, reach: keyof typeof REACH): Relation => ({
 });
 
 /**
- * Whether the incident of an effect has a nearer cause for it than the one that now comes: what befalls every cluster does
- * not draw in the incident of a host whose cluster happened to burn before.
+ * Whether the incident of an effect has a nearer cause for it than the one that now comes: what befalls every cluster
+ * does not draw in the incident of a host whose cluster happened to burn before.
  */
 export function isExplainedCloser(
   member: IncidentMember,
