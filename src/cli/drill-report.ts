@@ -2,6 +2,7 @@ import { durationText, percentText } from '../model/phrases.ts';
 import type { DrillRun } from '../sim/drill/drill-run.ts';
 import type { Expectation, Scenario, Size } from '../sim/scenarios/scenario.ts';
 import { alignColumns } from './columns.ts';
+import { expectedOf, formatSummary } from './drill-summary.ts';
 
 /** The scenarios that there are. */
 export function formatScenarios(scenarios: readonly Scenario[]): string {
@@ -26,8 +27,8 @@ const HEAD = [
   'took',
 ];
 
-/** A line per run, then why runs missed, then how many. */
-export function formatDrill(runs: readonly DrillRun[]): string {
+/** A line per run, why runs missed, the figures of several, and how many were as expected. */
+export function formatDrill(runs: readonly DrillRun[], wallS: number, jobs: number): string {
   const missed = runs.filter(isMiss);
   const reasons = missed.flatMap(({ scenario, seed, verdict }) =>
     verdict.misses.map((miss) => `  ${scenario.name}, seed ${seed}: ${miss}`),
@@ -43,6 +44,7 @@ export function formatDrill(runs: readonly DrillRun[]): string {
     ...alignColumns([HEAD, ...runs.map(toRow)]),
     ...note('missed:', reasons),
     ...note('by design:', [...new Set(blind)]),
+    ...(runs.length > 1 ? ['', ...formatSummary(runs, wallS, jobs)] : []),
     '',
     `${runs.length - missed.length} of ${runs.length} as expected`,
     '',
@@ -50,9 +52,6 @@ export function formatDrill(runs: readonly DrillRun[]): string {
 }
 
 const isMiss = ({ verdict }: DrillRun): boolean => verdict.misses.length > 0;
-
-const expectedOf = ({ plan, flavor }: DrillRun): Expectation =>
-  flavor === 'envoy' ? plan.expectedOfEnvoy : plan.expected;
 
 function toRow(run: DrillRun): readonly string[] {
   const { verdict, impact } = run;

@@ -1,16 +1,20 @@
-import { join, resolve } from 'node:path';
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
 import { parseDuration } from '../base/duration.ts';
 import type { Rules } from '../config/config.ts';
-import { loadRules } from '../config/load.ts';
 import { formatProblem } from '../config/report.ts';
 import { chooseFrom } from '../config/suggest.ts';
-import { type DrillRun, planOf } from '../sim/drill/drill-run.ts';
+import { type DrillRun, planOf, workOf } from '../sim/drill/drill-run.ts';
 import { rehearse } from '../sim/drill/rehearse.ts';
 import { rehearseOverWire } from '../sim/drill/wire.ts';
 import type { EmittedFlavor } from '../sim/emit/emitter.ts';
 import { SCENARIOS } from '../sim/scenarios/catalog.ts';
 import type { Scenario } from '../sim/scenarios/scenario.ts';
+import { runJobs } from './drill-jobs.ts';
 import { formatDrill, formatScenarios, runToJson } from './drill-report.ts';
+import { loadDrillRules, type RulesSource } from './drill-rules.ts';
+import { summaryToJson } from './drill-summary.ts';
+import type { DrillTask, WorkerStart } from './drill-worker.ts';
 import { type CommandIo, EXIT, type ExitCode } from './io.ts';
 
 export interface DrillArguments {
@@ -18,6 +22,8 @@ export interface DrillArguments {
   readonly all: boolean;
   readonly seed: string;
   readonly seeds: string | null;
+  /** How many runs at a time; null = as many as there are cores. */
+  readonly jobs: string | null;
   /** Where OTLP over HTTP is taken; null = in this process, in virtual time. */
   readonly target: string | null;
   /** HTTP API of the target, for the verdict. */
@@ -32,8 +38,9 @@ export interface DrillArguments {
 /** `slowburn drill [SCENARIO...]`: failures rehearsed on a simulated fleet, judged by what the engine made of them. */
 export async function runDrill(args: DrillArguments, io: CommandIo): Promise<ExitCode> {
   const [seed, seeds] = [wholeNumber(args.seed), args.seeds === null ? 1 : wholeNumber(args.seeds)];
-  if (seed === null || seeds === null) {
-    io.stderr('slowburn drill: --seed and --seeds are whole numbers from 1\n');
+  const jobs = args.jobs === null ? availableParallelism() : wholeNumber(args.jobs);
+  if (seed === null || seeds === null || jobs === null) {
+    io.stderr('slowburn drill: --seed, --seeds and --jobs are whole numbers from 1\n');
     return EXIT.usage;
   }
   const warmUpMs = args.warmUp === null ? null : parseDuration(args.warmUp);
@@ -52,20 +59,22 @@ export async function runDrill(args: DrillArguments, io: CommandIo): Promise<Exi
   }
   const chosen = choose(args, io);
   if (chosen === null) return EXIT.usage;
-  const rules = rulesOf(args, io);
-  if (rules === null) return EXIT.failed;
-  const runs: DrillRun[] = [];
-  for (const scenario of chosen) {
-    for (let i = 0; i < seeds; i += 1) {
-      const run = await runOne(scenario, seed + i, { ...args, warmUpMs }, rules, io);
-      if (typeof run === 'string') {
-        io.stderr(`slowburn drill: ${run}\n`);
-        return EXIT.failed;
-      }
-      runs.push(run);
-    }
+  const ready = rulesOf(args, io);
+  if (ready === null) return EXIT.failed;
+  const started = performance.now();
+  const pairs = chosen.flatMap((scenario) => Array.from({ length: seeds }, (_, i) => ({ scenario, seed: seed + i })));
+  const most = args.target === null ? Math.min(jobs, pairs.length) : 1;
+  const { rules, source } = ready;
+  const runs = await (most > 1
+    ? runTogether(pairs, { source, flavor: args.flavor, jobs: most }, io)
+    : runInTurn(pairs, { ...args, warmUpMs }, rules, io));
+  if (typeof runs === 'string') {
+    io.stderr(`slowburn drill: ${runs}\n`);
+    return EXIT.failed;
   }
-  io.stdout(args.json ? `${JSON.stringify({ runs: runs.map(runToJson) }, null, 2)}\n` : formatDrill(runs));
+  const wallS = (performance.now() - started) / 1000;
+  const json = { runs: runs.map(runToJson), ...(runs.length > 1 && { summary: summaryToJson(runs, wallS, most) }) };
+  io.stdout(args.json ? `${JSON.stringify(json, null, 2)}\n` : formatDrill(runs, wallS, most));
   return runs.some(({ verdict }) => verdict.misses.length > 0) ? EXIT.findings : EXIT.fine;
 }
 
@@ -80,22 +89,71 @@ function choose({ all, scenarios }: DrillArguments, io: CommandIo): readonly Sce
   return null;
 }
 
-function rulesOf({ rulesDir }: DrillArguments, io: CommandIo): Rules | null {
-  const { rules, problems } = loadRules({
-    rulesDir: rulesDir === null ? null : resolve(io.cwd, rulesDir),
-    shippedDir: join(io.packageDir, 'rules'),
-    runbooksDir: join(io.packageDir, 'runbooks'),
-    offline: true,
-  });
+function rulesOf(
+  { rulesDir }: DrillArguments,
+  io: CommandIo,
+): { readonly rules: Rules; readonly source: RulesSource } | null {
+  const source = { rulesDir: rulesDir === null ? null : resolve(io.cwd, rulesDir), packageDir: io.packageDir };
+  const { rules, problems } = loadDrillRules(source);
   for (const problem of problems) io.stderr(`${formatProblem(problem)}\n`);
-  return rules;
+  return rules === null ? null : { rules, source };
+}
+
+interface Pair {
+  readonly scenario: Scenario;
+  readonly seed: number;
+}
+
+type InTurn = DrillArguments & { readonly warmUpMs: number | null };
+
+/** One after the other in this process. A message where the target could not be reached. */
+async function runInTurn(
+  pairs: readonly Pair[],
+  args: InTurn,
+  rules: Rules,
+  io: CommandIo,
+): Promise<readonly DrillRun[] | string> {
+  const runs: DrillRun[] = [];
+  for (const { scenario, seed } of pairs) {
+    const run = await runOne(scenario, seed, args, rules, io);
+    if (typeof run === 'string') return run;
+    runs.push(run);
+  }
+  return runs;
+}
+
+/** Several at a time, each in a process; the longest begin first, so that none is left over at the end. */
+async function runTogether(
+  pairs: readonly Pair[],
+  { source, flavor, jobs }: WorkerStart & { readonly jobs: number },
+  io: CommandIo,
+): Promise<readonly DrillRun[] | string> {
+  const planned = pairs.map((pair, index) => ({ ...pair, index, ...planOf(pair.scenario, pair.seed) }));
+  const ordered = [...planned].sort((a, b) => workOf(b.plan) - workOf(a.plan));
+  const onDone = ({ scenario, seed }: DrillTask, done: number): void => {
+    if (io.interactive) io.stderr(`\r\u001b[K${done} of ${pairs.length} runs; last ${scenario}, seed ${seed}`);
+  };
+  try {
+    const tasks = ordered.map(({ scenario, seed }) => ({ scenario: scenario.name, seed }));
+    const answers = await runJobs({ tasks, jobs, onDone, source, flavor });
+    const runs: DrillRun[] = [];
+    for (const [place, { rehearsal, wallS }] of answers.entries()) {
+      const { index, scenario, seed, plan, size } = ordered[place] as (typeof ordered)[number];
+      runs[index] = { ...rehearsal, scenario, seed, size, plan, flavor, wallS };
+    }
+    return runs;
+  } catch (error) {
+    return (error as Error).message;
+  } finally {
+    if (io.interactive) io.stderr('\r\u001b[K');
+  }
 }
 
 /** A message where the target could not be reached. */
 async function runOne(
   scenario: Scenario,
   seed: number,
-  { flavor, target, api, warmUpMs }: DrillArguments & { readonly warmUpMs: number | null },
+  { flavor, target, api, warmUpMs }: InTurn,
   rules: Rules,
   io: CommandIo,
 ): Promise<DrillRun | string> {

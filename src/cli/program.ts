@@ -123,6 +123,7 @@ function addDrill(program: Command, io: CommandIo, done: (code: ExitCode) => voi
     .option('--all', 'every scenario')
     .option('--seed <n>', "first seed; 1 has the scenarios' own sizes, any other draws them", '1')
     .option('--seeds <n>', 'so many seeds from there on')
+    .option('--jobs <n>', 'so many runs at a time (default: one per core)')
     .option('--target <url>', 'push OTLP over HTTP to a running service, in real time, instead')
     .option('--api <url>', 'with --target: the API of that service (default: its host, port 8080)')
     .option('--warm-up <duration>', 'with --target: how long the fleet is well first (default: as the scenario has it)')
@@ -135,9 +136,18 @@ function addDrill(program: Command, io: CommandIo, done: (code: ExitCode) => voi
     .option('--json', 'one JSON object instead of the table')
     .addHelpText('after', HELP.drill)
     .action(async (scenarios: string[], options: DrillOptions) => {
-      const { all = false, json = false, seed, seeds = null, target = null, api = null, warmUp = null } = options;
+      const {
+        all = false,
+        json = false,
+        seed,
+        seeds = null,
+        jobs = null,
+        target = null,
+        api = null,
+        warmUp = null,
+      } = options;
       const { flavour: flavor, rules: rulesDir = null } = options;
-      done(await runDrill({ scenarios, all, seed, seeds, target, api, warmUp, flavor, rulesDir, json }, io));
+      done(await runDrill({ scenarios, all, seed, seeds, jobs, target, api, warmUp, flavor, rulesDir, json }, io));
     });
 }
 
@@ -156,6 +166,7 @@ interface DrillOptions {
   readonly all?: boolean;
   readonly seed: string;
   readonly seeds?: string;
+  readonly jobs?: string;
   readonly target?: string;
   readonly api?: string;
   readonly warmUp?: string;

@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { runDemo } from '../../src/cli/demo.ts';
+import { runJobs } from '../../src/cli/drill-jobs.ts';
 import { formatDrill } from '../../src/cli/drill-report.ts';
-import { planOf } from '../../src/sim/drill/drill-run.ts';
+import { pagesPerQuietWeek, summaryOf } from '../../src/cli/drill-summary.ts';
+import { type DrillRun, planOf } from '../../src/sim/drill/drill-run.ts';
 import { SCENARIOS } from '../../src/sim/scenarios/catalog.ts';
+import type { Scenario } from '../../src/sim/scenarios/scenario.ts';
 import { runCommand } from '../support/command.ts';
 import { freePort } from '../support/free-port.ts';
 
@@ -28,6 +31,7 @@ describe('slowburn drill', () => {
       [['ticket-rotaton'], /unknown scenario ticket-rotaton.*ticket-rotation/],
       [['quiet-night', '--seed', '0'], /whole numbers from 1/],
       [['quiet-night', '--seeds', 'many'], /whole numbers from 1/],
+      [['quiet-night', '--jobs', '0'], /whole numbers from 1/],
       [['quiet-night', '--target', 'localhost'], /localhost is not an http address/],
       [['quiet-night', '--warm-up', 'soon'], /--warm-up soon is not a duration/],
       [['quiet-night', '--flavour', 'nginx'], /Allowed choices are canonical, envoy/],
@@ -69,6 +73,78 @@ describe('slowburn drill', () => {
     );
   });
 
+  test('several at a time: the same runs in the same order as one after the other', async () => {
+    const names = ['quiet-night', 'accept-queue'];
+    const run = async (jobs: string) => {
+      const args = ['drill', ...names, '--seeds', '2', '--jobs', jobs, '--json'];
+      const { stdout, stderr } = await runCommand(cwd, args);
+      const { runs, summary } = JSON.parse(stdout, (key, value: unknown) =>
+        /^wall|^pointsPer/.test(key) ? undefined : value,
+      ) as { runs: { scenario: string; seed: number }[]; summary: Record<string, unknown> };
+      assert.equal(stderr, '');
+      return { runs, summary: { ...summary, jobs: null, slowest: null } };
+    };
+    const together = await run('3');
+    assert.deepEqual(
+      together.runs.map(({ scenario, seed }) => `${scenario} ${seed}`),
+      ['accept-queue 1', 'accept-queue 2', 'quiet-night 1', 'quiet-night 2'],
+    );
+    assert.deepEqual(together, await run('1'));
+  });
+
+  test('a process that ends early is a failure that names its run', async () => {
+    const tasks = [{ scenario: 'no-such-scenario', seed: 4 }];
+    const source = { rulesDir: null, packageDir: join(import.meta.dirname, '..', '..') };
+    await assert.rejects(
+      runJobs({ tasks, jobs: 2, source, flavor: 'canonical', onDone: () => assert.fail('nothing was done') }),
+      /no-such-scenario, seed 4: its process ended \(exit [1-9]/,
+    );
+  });
+
+  test('the figures of several runs: found, false pages per quiet week, times of detection', () => {
+    const [failure, control] = ['sinkhole-two-choices', 'clean-day'].map((name) =>
+      SCENARIOS.find((one) => one.name === name),
+    );
+    assert.ok(failure !== undefined && control !== undefined);
+    const runOf = (scenario: Scenario, seed: number, detectedAfterMs: number | null, pages: number): DrillRun => ({
+      scenario,
+      ...planOf(scenario, seed),
+      seed,
+      flavor: 'canonical',
+      impact: { peakShare: 0, lastedS: 0 },
+      points: 1000,
+      wallS: seed,
+      verdict: { misses: pages > 0 ? ['paged'] : [], seen: null, detectedAfterMs, pages, incidents: 1 },
+    });
+    const runs = [
+      runOf(failure, 1, 60_000, 0),
+      runOf(failure, 2, 180_000, 0),
+      runOf(failure, 3, null, 0),
+      // Later than asked is not found.
+      runOf(failure, 4, 3_600_000, 0),
+      runOf(control, 1, null, 1),
+      runOf(control, 2, null, 2),
+    ];
+    const figures = summaryOf(runs);
+    assert.deepEqual([figures.failures, figures.found, figures.asExpected, figures.falsePages], [4, 2, 4, 3]);
+    assert.equal(pagesPerQuietWeek(figures), 3 / (2 / 7));
+    assert.deepEqual(figures.detectedAfterMs, {
+      median: 120_000,
+      worst: { value: 180_000, scenario: 'sinkhole-two-choices', seed: 2 },
+    });
+    const text = formatDrill(runs, 60, 2);
+    assert.match(text, /\nsinkhole-two-choices +4 +4 of 4 \(100 %\) +2 of 4 \(50 %\) +2 min +3 min +- +4\.0 s\n/);
+    assert.match(
+      text,
+      /\nfound: 2 of 4 \(50 %\), after 2\.0 min in the median, 3\.0 min at worst \(sinkhole-two-choices, seed 2\)\n/,
+    );
+    assert.match(text, /\nfalse pages: 3 in 0\.3 quiet weeks, 10\.50 a week\n/);
+    assert.match(
+      text,
+      /\nslowest: 4\.0 s \(sinkhole-two-choices, seed 4\)\ntook: 60\.0 s with 2 jobs, 100 points\/s\n/,
+    );
+  });
+
   test('the table has a line per run, the reasons of each miss, and the sum', () => {
     const [scenario] = SCENARIOS;
     assert.ok(scenario !== undefined);
@@ -88,7 +164,7 @@ describe('slowburn drill', () => {
         incidents: 1,
       },
     } as const;
-    const text = formatDrill([run, { ...run, seed: 2, verdict: { ...run.verdict, misses: [], pages: 1 } }]);
+    const text = formatDrill([run, { ...run, seed: 2, verdict: { ...run.verdict, misses: [], pages: 1 } }], 2.5, 1);
     const lines = text.split('\n');
     assert.match(
       lines[1] ?? '',

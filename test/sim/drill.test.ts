@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ALERT } from '../../src/model/conventions.ts';
 import { planOf } from '../../src/sim/drill/drill-run.ts';
+import { PushSchedule } from '../../src/sim/drill/push-schedule.ts';
 import { DRILL_EPOCH, type Rehearsal, rehearse } from '../../src/sim/drill/rehearse.ts';
 import { SCENARIOS } from '../../src/sim/scenarios/catalog.ts';
 import { named, quiet } from '../../src/sim/scenarios/expectations.ts';
-import { MINUTE_MS } from '../../src/sim/scenarios/fleets.ts';
+import { MINUTE_MS, sizedFleet } from '../../src/sim/scenarios/fleets.ts';
 import type { Plan, Scenario } from '../../src/sim/scenarios/scenario.ts';
 import { outage } from '../support/outage-plan.ts';
 import { shippedRules } from '../support/shipped-rules.ts';
@@ -63,6 +64,28 @@ describe('a drill in virtual time', () => {
     const plan = outage(3, { faultAtMs: 40 * MINUTE_MS });
     const { verdict } = rehearse({ plan, rules, flavor: 'canonical' });
     assert.match(verdict.misses.join('\n'), /before anything happened/);
+  });
+});
+
+describe('balancers push', () => {
+  test('once per interval each, at moments of their own that the seed gives', () => {
+    const fleet = sizedFleet({ hosts: 5, balancers: 20, zones: 1, requestsPerS: 100 }, { seed: 7 });
+    const pushes = [...new PushSchedule(fleet, 60_000).between(0, 600_000)];
+    const times = fleet.balancers.map((_, i) => pushes.flatMap((one) => (one.balancers.includes(i) ? one.atMs : [])));
+    for (const [first = 0, ...rest] of times) {
+      assert.ok(first > 0 && first <= 60_000);
+      assert.deepEqual(
+        rest,
+        Array.from({ length: 9 }, (_, i) => first + (i + 1) * 60_000),
+      );
+    }
+    assert.ok(new Set(times.map(([first]) => first)).size > 5);
+    const inPieces = new PushSchedule(fleet, 60_000);
+    const ticks = Array.from({ length: 60 }, (_, i) => i * 10_000);
+    assert.deepEqual(
+      ticks.flatMap((from) => [...inPieces.between(from, from + 10_000)]),
+      pushes,
+    );
   });
 });
 

@@ -24,6 +24,16 @@ export function planOf(scenario: Scenario, seed: number): { readonly plan: Plan;
   return { plan, size: sizeOf(plan) };
 }
 
+/** Series of a balancer beside those of hosts, and of each host; roughly. */
+const OWN_SERIES = 60;
+const SERIES_PER_HOST = 6;
+
+/** How much a run takes beside others: points that are pushed, roughly. */
+export function workOf(plan: Plan): number {
+  const { hosts, balancers } = sizeOf(plan);
+  return (plan.untilMs / plan.pushMs) * balancers * (OWN_SERIES + SERIES_PER_HOST * hosts);
+}
+
 /** What the plan made of the size it was given: some scenarios need a certain load per balancer. */
 const sizeOf = ({ fleet }: Plan): Size => ({
   hosts: fleet.clusters.reduce((sum, { hosts }) => sum + hosts.length, 0),

@@ -19,6 +19,7 @@ export class ImpactMeter {
   readonly #faultAtMs: number;
   #peak = 0;
   #lastWrongMs: number | null = null;
+  #lookedAtMs = 0;
   #before: Counts;
 
   constructor(fleet: Fleet, faultAtMs: number) {
@@ -27,11 +28,17 @@ export class ImpactMeter {
     this.#before = countsOf(fleet);
   }
 
+  /** When it last sampled. */
+  get lookedAtMs(): number {
+    return this.#lookedAtMs;
+  }
+
   /** Judges what was counted since the last sample; before the fault only counts. */
   sample(nowMs: number): void {
     const after = countsOf(this.#fleet);
     const before = this.#before;
     this.#before = after;
+    this.#lookedAtMs = nowMs;
     if (nowMs <= this.#faultAtMs) return;
     const share = Math.max(
       shareOf(after.badRequests - before.badRequests, after.requests - before.requests),

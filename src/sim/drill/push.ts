@@ -2,12 +2,20 @@ import type { Emitter } from '../emit/emitter.ts';
 
 const HEADERS = { 'content-type': 'application/x-protobuf' };
 
-/** Posts what every balancer sends at a virtual time, all at once. How many points; throws when one is refused. */
-export async function pushOverWire(emitter: Emitter, target: string, nowMs: number): Promise<number> {
+/**
+ * Posts what every balancer sends at a virtual time, or only `balancers` by index, all at once. How many points; throws
+ * when one is refused.
+ */
+export async function pushOverWire(
+  emitter: Emitter,
+  target: string,
+  nowMs: number,
+  balancers?: readonly number[],
+): Promise<number> {
   const url = `${target.replace(/\/+$/, '')}/v1/metrics`;
   let points = 0;
   const posts: Promise<void>[] = [];
-  for (const { body, points: sent } of emitter.exportAt(nowMs)) {
+  for (const { body, points: sent } of emitter.exportAt(nowMs, balancers)) {
     points += sent;
     posts.push(post(url, new Uint8Array(body)));
   }

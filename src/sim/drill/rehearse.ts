@@ -11,10 +11,14 @@ import type { Plan } from '../scenarios/scenario.ts';
 import { createSimulation, type Simulation } from '../simulation.ts';
 import { CaseBook } from './case-book.ts';
 import { type Impact, ImpactMeter } from './impact.ts';
+import { PushSchedule } from './push-schedule.ts';
 import { judge, type Verdict } from './verdict.ts';
 
 /** Virtual 0 of every drill: Monday 2026-03-02T00:00:00Z. */
 export const DRILL_EPOCH: EpochMs = epochMs(1_772_409_600_000);
+
+/** From this length on the evaluator ticks once per push interval: what takes days may be noticed a minute later. */
+const LONG_MS = 12 * 3_600_000;
 
 /** What goes wrong for seconds only would drown in a push interval. */
 const CLOSE_LOOK_MS = 120_000;
@@ -38,20 +42,25 @@ export interface RehearsalOptions {
 
 /**
  * A scenario in virtual time through the engine that serve runs: the fleet's requests are decoded and applied as
- * received, the evaluator ticks every 10 s. Nothing is sent. The same plan gives the same verdict.
+ * received, the evaluator ticks every 10 s, in drills of half a day and more once per push interval. Nothing is sent.
+ * The same plan gives the same verdict.
  */
 export function rehearse({ plan, rules, flavor, onProgress, onOutcome }: RehearsalOptions): Rehearsal {
   const simulation = createSimulation(plan.fleet, plan.timeline, plan.engine ?? undefined);
   const emitter = createEmitter(simulation.fleet, flavor, DRILL_EPOCH);
+  const schedule = new PushSchedule(plan.fleet, plan.pushMs);
   const engine = createUnsentEngine(rules);
   const book = new CaseBook();
   const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
   const staging = new Staging();
+  const tickMs = plan.untilMs >= LONG_MS ? plan.pushMs : TICK_MS;
   let points = 0;
-  for (let now = TICK_MS; now <= plan.untilMs; now += TICK_MS) {
-    const isPush = now % plan.pushMs === 0;
-    if (isPush || isCloseLook(plan, now)) advance(simulation, plan, meter, now);
-    if (isPush) points += push(emitter, engine, staging, now);
+  for (let now = tickMs; now <= plan.untilMs; now += tickMs) {
+    for (const { atMs, balancers } of schedule.between(now - tickMs, now)) {
+      advance(simulation, plan, meter, atMs);
+      points += push(emitter, engine, staging, atMs, balancers);
+    }
+    advance(simulation, plan, meter, now);
     const outcome = engine.evaluator.tick(at(now));
     book.hear(outcome);
     onOutcome?.(outcome);
@@ -66,20 +75,25 @@ const at = (virtualMs: number): EpochMs => epochMs(DRILL_EPOCH + virtualMs);
 
 const isCloseLook = ({ faultAtMs }: Plan, now: number): boolean => now > faultAtMs && now <= faultAtMs + CLOSE_LOOK_MS;
 
+/** Goes on to `now`; on the way looks at what clients see. */
 function advance(simulation: Simulation, plan: Plan, meter: ImpactMeter, now: number): void {
-  if (isCloseLook(plan, now)) {
-    for (let step = now - TICK_MS + CLOSE_STEP_MS; step < now; step += CLOSE_STEP_MS) {
-      simulation.advanceTo(step);
-      meter.sample(step);
-    }
+  for (let next = nextLook(plan, meter.lookedAtMs); next <= now; next = nextLook(plan, next)) {
+    simulation.advanceTo(next);
+    meter.sample(next);
   }
   simulation.advanceTo(now);
-  meter.sample(now);
 }
 
-function push(emitter: Emitter, engine: Engine, staging: Staging, now: number): number {
+/** Every second in the first minutes after the fault, else once per push interval. */
+function nextLook(plan: Plan, lastMs: number): number {
+  const after = (stepMs: number): number => (Math.floor(lastMs / stepMs) + 1) * stepMs;
+  const close = after(CLOSE_STEP_MS);
+  return isCloseLook(plan, close) ? close : after(plan.pushMs);
+}
+
+function push(emitter: Emitter, engine: Engine, staging: Staging, now: number, balancers: readonly number[]): number {
   let points = 0;
-  for (const { balancer, body } of emitter.exportAt(now)) {
+  for (const { balancer, body } of emitter.exportAt(now, balancers)) {
     decodeMetrics(body, staging);
     points += engine.series.apply(staging, { receivedAt: at(now), peer: balancer, identityHeader: null }).points;
   }

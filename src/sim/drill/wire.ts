@@ -8,6 +8,7 @@ import { createSimulation, type Simulation } from '../simulation.ts';
 import { type Case, CLOSING, type PageSent, type Sighting } from './case-book.ts';
 import { ImpactMeter } from './impact.ts';
 import { pushOverWire, wireMessage } from './push.ts';
+import { PushSchedule } from './push-schedule.ts';
 import type { Rehearsal } from './rehearse.ts';
 import { judge } from './verdict.ts';
 
@@ -57,14 +58,19 @@ export async function rehearseOverWire(options: WireOptions): Promise<Rehearsal 
   const emitter = createEmitter(simulation.fleet, flavor, epoch, fromMs);
   const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
   const watch = new IncidentWatch(api, epochMs(epoch + fromMs));
+  const schedule = new PushSchedule(plan.fleet, plan.pushMs);
   let points = 0;
   try {
     // Whether anybody is there is known before anything is waited for.
     await watch.look(epochMs(epoch + fromMs));
     for (let now = fromMs + TICK_MS; now <= plan.untilMs; now += TICK_MS) {
+      for (const { atMs, balancers } of schedule.between(now - TICK_MS, now)) {
+        await pace.until(epochMs(epoch + atMs));
+        simulation.advanceTo(atMs);
+        points += await pushOverWire(emitter, options.target, atMs, balancers);
+      }
       await pace.until(epochMs(epoch + now));
       advance(simulation, meter, now);
-      if ((now - fromMs) % plan.pushMs === 0) points += await pushOverWire(emitter, options.target, now);
       await watch.look(epochMs(epoch + now));
       onProgress?.((now - fromMs) / (plan.untilMs - fromMs));
     }

@@ -18,8 +18,11 @@ export interface Export {
 }
 
 export interface Emitter {
-  /** One request per balancer that is present, with its counts at virtual time `nowMs`; never backwards. */
-  exportAt(nowMs: number): Iterable<Export>;
+  /**
+   * One request per balancer that is present, with its counts at virtual time `nowMs`; never backwards. `balancers`: only
+   * these, by index.
+   */
+  exportAt(nowMs: number, balancers?: readonly number[]): Iterable<Export>;
 }
 
 const SOURCES = { canonical: canonicalSeries, envoy: envoySeries } as const;
@@ -29,9 +32,11 @@ export function createEmitter(fleet: Fleet, flavor: EmittedFlavor, epochMs: Epoc
   const senders = fleet.spec.balancers.map(
     ({ name }, balancer) => new Sender(name, SOURCES[flavor](fleet, balancer, epochMs), epochMs, fromMs),
   );
+  const all = [...senders.keys()];
   return {
-    *exportAt(nowMs) {
-      for (const [balancer, sender] of senders.entries()) {
+    *exportAt(nowMs, balancers = all) {
+      for (const balancer of balancers) {
+        const sender = senders[balancer] as Sender;
         if (at(fleet.balancers.present, balancer) === 0) sender.skip(nowMs);
         else yield sender.exportAt(nowMs);
       }
