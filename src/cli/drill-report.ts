@@ -33,22 +33,27 @@ export function formatDrill(runs: readonly DrillRun[], wallS: number, jobs: numb
   const reasons = missed.flatMap(({ scenario, seed, verdict }) =>
     verdict.misses.map((miss) => `  ${scenario.name}, seed ${seed}: ${miss}`),
   );
-  const blind = runs.flatMap((run) => {
-    const expected = expectedOf(run);
-    if (expected.kind !== 'quiet' || expected.because === null) return [];
-    return [`  ${run.scenario.name}: not seen from ${run.flavor}: ${expected.because}`];
-  });
   const note = (title: string, lines: readonly string[]): readonly string[] =>
     lines.length === 0 ? [] : ['', title, ...lines];
   return [
     ...alignColumns([HEAD, ...runs.map(toRow)]),
     ...note('missed:', reasons),
-    ...note('by design:', [...new Set(blind)]),
+    ...note('not told by this flavor:', [...new Set(runs.flatMap(unsaidText))]),
     ...(runs.length > 1 ? ['', ...formatSummary(runs, wallS, jobs)] : []),
     '',
     `${runs.length - missed.length} of ${runs.length} as expected`,
     '',
   ].join('\n');
+}
+
+/** What this flavour cannot tell of a scenario, and why. */
+function unsaidText(run: DrillRun): readonly string[] {
+  const { because } = expectedOf(run);
+  const { unsaid, seen } = run.verdict;
+  if (because === null && unsaid.length === 0) return [];
+  const what = unsaid.length === 0 ? [] : [`missing: ${unsaid.join(', ')}`];
+  const found = seen === null ? ['not seen'] : [];
+  return [`  ${[`${run.scenario.name}: ${[...found, ...what].join(', ')}`, because].filter(Boolean).join('; ')}`];
 }
 
 const isMiss = ({ verdict }: DrillRun): boolean => verdict.misses.length > 0;
@@ -112,6 +117,7 @@ export function runToJson(run: DrillRun) {
     size,
     ok: verdict.misses.length === 0,
     misses: verdict.misses,
+    unsaid: verdict.unsaid,
     expected: asked,
     seen: verdict.seen,
     detectedAfterSeconds: verdict.detectedAfterMs === null ? null : verdict.detectedAfterMs / 1000,

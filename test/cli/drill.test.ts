@@ -114,7 +114,7 @@ describe('slowburn drill', () => {
       impact: { peakShare: 0, lastedS: 0 },
       points: 1000,
       wallS: seed,
-      verdict: { misses: pages > 0 ? ['paged'] : [], seen: null, detectedAfterMs, pages, incidents: 1 },
+      verdict: { misses: pages > 0 ? ['paged'] : [], seen: null, detectedAfterMs, pages, incidents: 1, unsaid: [] },
     });
     const runs = [
       runOf(failure, 1, 60_000, 0),
@@ -162,6 +162,7 @@ describe('slowburn drill', () => {
         detectedAfterMs: 100_000,
         pages: 2,
         incidents: 1,
+        unsaid: [],
       },
     } as const;
     const text = formatDrill([run, { ...run, seed: 2, verdict: { ...run.verdict, misses: [], pages: 1 } }], 2.5, 1);
@@ -173,6 +174,36 @@ describe('slowburn drill', () => {
     assert.match(lines[2] ?? '', /^ok /);
     assert.match(text, /\n {2}sinkhole-least-connections, seed 1: 2 pages, not 1\n/);
     assert.match(text, /\n1 of 2 as expected\n/);
+  });
+
+  test('what a flavour does not tell is named, with the reason', () => {
+    const scenario = SCENARIOS.find(({ name }) => name === 'sinkhole-two-choices');
+    assert.ok(scenario !== undefined);
+    const run: DrillRun = {
+      scenario,
+      ...planOf(scenario, 1),
+      seed: 1,
+      flavor: 'envoy',
+      impact: { peakShare: 0, lastedS: 0 },
+      points: 1000,
+      wallS: 1,
+      verdict: {
+        misses: [],
+        seen: { lead: 'HostEjections', severity: 'ticket', tier: null },
+        detectedAfterMs: 60_000,
+        pages: 0,
+        incidents: 1,
+        unsaid: ['the host'],
+      },
+    };
+    assert.match(
+      formatDrill([run], 1, 1),
+      /not told by this flavor:\n {2}sinkhole-two-choices: missing: the host; Envoy counts ejections by cluster and names no host\n/,
+    );
+    assert.doesNotMatch(
+      formatDrill([{ ...run, flavor: 'canonical', verdict: { ...run.verdict, unsaid: [] } }], 1, 1),
+      /not told/,
+    );
   });
 });
 

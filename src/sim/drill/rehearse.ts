@@ -68,7 +68,7 @@ export function rehearse({ plan, rules, flavor, onProgress, onOutcome }: Rehears
   }
   const expected = flavor === 'envoy' ? plan.expectedOfEnvoy : plan.expected;
   const span = { faultAtMs: at(plan.faultAtMs), overAtMs: at(plan.overAtMs) };
-  return { verdict: judge(book.cases(), expected, span), impact: meter.impact(), points };
+  return { verdict: judge(book.cases(), expected, plan.expected, span), impact: meter.impact(), points };
 }
 
 const at = (virtualMs: number): EpochMs => epochMs(DRILL_EPOCH + virtualMs);

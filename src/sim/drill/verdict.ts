@@ -12,6 +12,8 @@ export interface Verdict {
   readonly detectedAfterMs: number | null;
   readonly pages: number;
   readonly incidents: number;
+  /** What fuller telemetry would have told about it, and this flavour did not. */
+  readonly unsaid: readonly string[];
 }
 
 /** When the cause was there, ms since 1970. */
@@ -20,15 +22,20 @@ export interface FaultSpan {
   readonly overAtMs: number;
 }
 
-/** What came of a scenario beside what was expected. */
-export function judge(cases: readonly Case[], expected: Expectation, { faultAtMs, overAtMs }: FaultSpan): Verdict {
+/** What came of a scenario beside what was expected of this flavour, and beside the `fullest` that can be expected. */
+export function judge(
+  cases: readonly Case[],
+  expected: Expectation,
+  fullest: Expectation,
+  { faultAtMs, overAtMs }: FaultSpan,
+): Verdict {
   const early = cases.filter(({ openedAtMs }) => openedAtMs < faultAtMs);
   const misses = early.map((one) => `opened ${nameOf(one)} before anything happened`);
   const pages = cases.reduce((sum, one) => sum + one.pages.length, 0);
   const main = mainCase(cases, expected);
   const last = main === undefined ? undefined : during(main, overAtMs);
   const seen = last === undefined ? null : { lead: last.lead, severity: worstOf(main), tier: tierOf(main) };
-  const summary = { seen, pages, incidents: cases.length };
+  const summary = { seen, pages, incidents: cases.length, unsaid: unsaidOf(main, expected, fullest) };
   if (expected.kind === 'quiet') {
     misses.push(...quietMisses(cases, pages, expected));
     const opened = main === undefined ? null : main.openedAtMs - faultAtMs;
@@ -38,6 +45,15 @@ export function judge(cases: readonly Case[], expected: Expectation, { faultAtMs
   const detectedAfterMs = good === undefined ? null : good.atMs - faultAtMs;
   misses.push(...incidentMisses(cases, main, { detectedAfterMs, pages, overAtMs }, expected));
   return { ...summary, misses, detectedAfterMs };
+}
+
+/** Evidence of the fullest telemetry that is not asked of this one, and that the incident does not name. */
+function unsaidOf(main: Case | undefined, expected: Expectation, fullest: Expectation): readonly string[] {
+  if (fullest === expected || fullest.kind === 'quiet') return [];
+  const asked = expected.kind === 'quiet' ? [] : expected.evidence.map(({ what }) => what);
+  return fullest.evidence
+    .filter((one) => !asked.includes(one.what) && (main === undefined || !isNamed(main, one)))
+    .map(({ what }) => what);
 }
 
 function quietMisses(cases: readonly Case[], pages: number, { incidentsMax }: QuietExpected): string[] {

@@ -79,7 +79,7 @@ export async function rehearseOverWire(options: WireOptions): Promise<Rehearsal 
   }
   const expected = flavor === 'envoy' ? plan.expectedOfEnvoy : plan.expected;
   const span = { faultAtMs: epoch + plan.faultAtMs, overAtMs: epoch + plan.overAtMs };
-  return { verdict: judge(watch.cases(), expected, span), impact: meter.impact(), points };
+  return { verdict: judge(watch.cases(), expected, plan.expected, span), impact: meter.impact(), points };
 }
 
 function advance(simulation: Simulation, meter: ImpactMeter, now: number): void {

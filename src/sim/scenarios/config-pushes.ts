@@ -68,6 +68,7 @@ export const configPushGlobal: Scenario = {
         ends: 'calmed',
         runbook: ALERT.errorBudgetBurn,
         evidence: [],
+        because: BLIND,
       }),
     };
   },

@@ -11,6 +11,7 @@ export const incident = (
   tiers: null,
   runbook: lead,
   ends: 'resolved',
+  because: null,
   ...rest,
 });
 

@@ -43,6 +43,8 @@ export interface IncidentExpected {
   readonly evidence: readonly Named[];
   /** How it stands at the scenario's end. */
   readonly ends: Ending;
+  /** Why less is asked than fuller telemetry would tell; null = nothing less is. */
+  readonly because: string | null;
 }
 
 /** Nobody must be paged. */

@@ -30,6 +30,7 @@ const sinkhole: Omit<IncidentExpected, 'severity' | 'pages' | 'withinMs' | 'evid
   tiers: null,
   runbook: ALERT.fastFailSinkhole,
   ends: 'resolved',
+  because: null,
 };
 
 export const sinkholeLeastConnections: Scenario = {
@@ -60,9 +61,9 @@ export const sinkholeLeastConnections: Scenario = {
       overAtMs: FAULT_AT_MS + LASTS_MS,
       untilMs: FAULT_AT_MS + 60 * MINUTE_MS,
       expected,
-      // Hosts have no times there, and their growing share of the traffic tells.
       expectedOfEnvoy: {
         ...expected,
+        because: 'Envoy tells no times of hosts; their growing share of the traffic gives them away',
         evidence: [
           { what: 'the host', pattern: /\b10\.0\.0\.0:8080\b/ },
           { what: 'its share of the traffic', pattern: /share of traffic/ },
@@ -101,9 +102,9 @@ export const sinkholeTwoChoices: Scenario = {
       overAtMs: FAULT_AT_MS + LASTS_MS,
       untilMs: FAULT_AT_MS + 60 * MINUTE_MS,
       expected,
-      // Envoy counts ejections by cluster only.
       expectedOfEnvoy: {
         ...expected,
+        because: 'Envoy counts ejections by cluster and names no host',
         lead: ALERT.hostEjections,
         alternatives: [ALERT.fastFailSinkhole, ALERT.hostOutlier],
         runbook: ALERT.hostEjections,
