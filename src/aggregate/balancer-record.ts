@@ -67,8 +67,8 @@ export class BalancerRecord {
   readonly brackets = new Brackets();
   seriesCount = 0;
   readonly #stages = new Map<StageName, StageFidelity>();
-  readonly #understood = new Set<string>();
-  readonly #ignored = new Set<string>();
+  readonly #understood = new NameSet();
+  readonly #ignored = new NameSet();
   #firstSeenAt = Number.POSITIVE_INFINITY;
   #pushedAt = Number.NEGATIVE_INFINITY;
   #gaps: number[] = [];
@@ -110,7 +110,7 @@ export class BalancerRecord {
   bound(metric: string, understood: boolean): void {
     this.seriesCount += 1;
     const names = understood ? this.#understood : this.#ignored;
-    if (names.size < NAMES_MAX) names.add(metric);
+    names.add(metric);
   }
 
   /** A series of it tells a stage; the best of several counts. */
@@ -167,8 +167,8 @@ export class BalancerRecord {
       clusters: [...this.clusters].sort(),
       seriesCount: this.seriesCount,
       stages: toStageFidelities(this.#stages),
-      metricsUnderstood: [...this.#understood].sort(),
-      metricsIgnored: [...this.#ignored].sort(),
+      metricsUnderstood: this.#understood.ordered,
+      metricsIgnored: this.#ignored.ordered,
       brackets: this.brackets.list(this.newestPointAt).filter(({ slo }) => this.slos.has(slo)),
     };
   }
@@ -181,8 +181,8 @@ export class BalancerRecord {
       pushedAt: this.#pushedAt,
       gaps: [...this.#gaps],
       clusters: [...this.clusters],
-      understood: [...this.#understood],
-      ignored: [...this.#ignored],
+      understood: this.#understood.names,
+      ignored: this.#ignored.names,
       brackets: this.brackets.snapshot(),
     };
   }
@@ -198,6 +198,28 @@ export class BalancerRecord {
     for (const name of state.understood) this.#understood.add(name);
     for (const name of state.ignored) this.#ignored.add(name);
     this.brackets.restore(state.brackets ?? []);
+  }
+}
+
+/** Up to 500 names. */
+class NameSet {
+  readonly #names = new Set<string>();
+  #ordered: readonly string[] | null = null;
+
+  add(name: string): void {
+    if (this.#names.size >= NAMES_MAX || this.#names.has(name)) return;
+    this.#names.add(name);
+    this.#ordered = null;
+  }
+
+  /** As they came. */
+  get names(): readonly string[] {
+    return [...this.#names];
+  }
+
+  get ordered(): readonly string[] {
+    this.#ordered ??= [...this.#names].sort();
+    return this.#ordered;
   }
 }
 

@@ -94,7 +94,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
 
   function* tickInSteps(now: EpochMs, foreign: readonly AlertChange[] = []): Generator<void, Outcome> {
     const burn = yield* deps.burn.evaluateInSteps(deps.corrections.over(deps.cells, now), now);
-    const detection = deps.detection.evaluate(deps.features, now);
+    const detection = yield* deps.detection.evaluateInSteps(deps.features, now);
     const alerts = [...burn.changes, ...detection.changes, ...foreign];
     const tracked = trackFiring(firing, alerts);
     const result = deps.correlator.correlate(alerts, now);

@@ -48,7 +48,11 @@ function quantileOf(
 ): number | null {
   if (count <= 0) return null;
   const wanted = (1 - q) * count;
-  const bounds = [...new Set(ranges.flatMap((range) => range.bounds))].sort((a, b) => a - b);
+  const [first, ...others] = ranges;
+  const bounds =
+    first !== undefined && others.length === 0
+      ? first.bounds
+      : [...new Set(ranges.flatMap((range) => range.bounds))].sort((a, b) => a - b);
   let low = 0;
   let aboveLow = count;
   for (const high of bounds) {

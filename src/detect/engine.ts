@@ -18,5 +18,7 @@ export interface DetectionTick {
 /** All enabled detectors and their states. No IO, no clock. */
 export interface DetectionEngine {
   evaluate(view: FeatureView, now: EpochMs): DetectionTick;
+  /** The same in a step per detector, of a few milliseconds each; what the view reads must not change in between. */
+  evaluateInSteps(view: FeatureView, now: EpochMs): Generator<void, DetectionTick>;
   restore(records: readonly DetectionRecord[]): void;
 }

@@ -125,12 +125,16 @@ function judge(
     (figures.requestGrowth === null ||
       figures.latelyGrowth >= threshold(settings, 'aboveRequests') * figures.requestGrowth) &&
     logPoissonTail(figures.full, figures.due * Math.max(1, figures.requestGrowth ?? 1)) <= LOG_CHANCE_MAX;
+  const resumptionShare = threshold(settings, 'resumptionShare');
   const isLost =
+    // No share that is usual is above 1: mostly there is nothing to look up.
+    figures.resumption < resumptionShare &&
+    figures.latelyResumption < resumptionShare &&
     figures.usualResumption !== null &&
     figures.usualResumption >= RESUMPTION_MIN &&
     isEvidenced(figures.total, figures.total * figures.usualResumption, evidenced) &&
-    figures.resumption < threshold(settings, 'resumptionShare') * figures.usualResumption &&
-    figures.latelyResumption < threshold(settings, 'resumptionShare') * figures.usualResumption &&
+    figures.resumption < resumptionShare * figures.usualResumption &&
+    figures.latelyResumption < resumptionShare * figures.usualResumption &&
     logBinomialTail(figures.full, figures.total, 1 - figures.usualResumption) <= LOG_CHANCE_MAX;
   if (!isMore && !isLost) return 'not';
   holding.push(
@@ -162,6 +166,15 @@ interface Figures {
   readonly requestGrowth: number | null;
 }
 
+/** Worked out when first asked for: baselines are most of the work, and few are asked for while all is well. */
+function once(work: () => number | null): () => number | null {
+  let known: number | null | undefined;
+  return () => {
+    if (known === undefined) known = work();
+    return known;
+  };
+}
+
 /** Null where nothing is counted, which is no sign of anything. */
 function figuresOf(
   { full, resumed, connections, requests }: Counters,
@@ -191,6 +204,9 @@ function figuresOf(
     return events < minEvents ? null : resumed.range(a, b) / events;
   };
   const due = rate * windowMs;
+  const usualResumption = once(() => baselineBefore(all.firstDataAt, until, ratio)?.middle ?? null);
+  const connectionGrowth = once(() => growth(connections) ?? growth(all));
+  const requestGrowth = once(() => growth(requests));
   return {
     windowMs,
     total,
@@ -201,9 +217,15 @@ function figuresOf(
     latelyRate: full.range(middle, end) / ((end - middle) / 1000),
     resumption: resumed.range(from, end) / total,
     latelyResumption: resumed.range(middle, end) / Math.max(1, all.range(middle, end)),
-    usualResumption: baselineBefore(all.firstDataAt, until, ratio)?.middle ?? null,
-    connectionGrowth: growth(connections) ?? growth(all),
-    requestGrowth: growth(requests),
+    get usualResumption() {
+      return usualResumption();
+    },
+    get connectionGrowth() {
+      return connectionGrowth();
+    },
+    get requestGrowth() {
+      return requestGrowth();
+    },
   };
 }
 

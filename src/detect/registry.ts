@@ -1,4 +1,5 @@
 import type { FeatureView } from '../aggregate/features.ts';
+import { drained } from '../base/steps.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import { type Alert, type AlertChange, alertKey } from '../model/alert.ts';
 import { type Labels, labelsKey, labelsOf, mergeLabels } from '../model/labels.ts';
@@ -18,6 +19,7 @@ import { hostOutlier } from './host-outlier.ts';
 import type { DetectorSettings } from './settings.ts';
 import { stageTailShift } from './stage-tail-shift.ts';
 import { telemetryLost } from './telemetry-lost.ts';
+import { viewAt } from './tick-view.ts';
 import { trafficStopped } from './traffic-stopped.ts';
 import { upstreamErrors } from './upstream-errors.ts';
 import { zoneSkew } from './zone-skew.ts';
@@ -70,16 +72,20 @@ export function createDetectionEngine(settings: ReadonlyMap<string, DetectorSett
   /** Fired by detectors that have been switched off since: closed at the next tick, as nobody looks after them. */
   const orphans = new Map<string, Alert>();
 
-  const evaluate = (view: FeatureView, now: EpochMs): DetectionTick => {
+  function* evaluateInSteps(cells: FeatureView, now: EpochMs): Generator<void, DetectionTick> {
     const tick = { changes: [] as AlertChange[], stored: [] as DetectionRecord[], removed: [] as string[] };
     for (const [key, alert] of orphans) {
       tick.changes.push({ kind: 'resolved', at: now, alert, reason: 'removed' });
       tick.removed.push(key);
     }
     orphans.clear();
-    for (const one of enabled) step(one, view, now, tick);
+    const view = viewAt(cells, now);
+    for (const one of enabled) {
+      step(one, view, now, tick);
+      yield;
+    }
     return tick;
-  };
+  }
 
   const restore = (records: readonly DetectionRecord[]): void => {
     for (const { detector, settings: own, firing } of enabled) {
@@ -97,7 +103,7 @@ export function createDetectionEngine(settings: ReadonlyMap<string, DetectorSett
     }
   };
 
-  return { evaluate, restore };
+  return { evaluate: (view, now) => drained(evaluateInSteps(view, now)), evaluateInSteps, restore };
 }
 
 type Enabled = {
@@ -108,7 +114,8 @@ type Enabled = {
 type Tick = { readonly changes: AlertChange[]; readonly stored: DetectionRecord[]; readonly removed: string[] };
 
 function step({ detector, settings, firing }: Enabled, view: FeatureView, now: EpochMs, tick: Tick): void {
-  const firingSince = new Map([...firing].map(([key, { since }]) => [key, since]));
+  const firingSince = new Map<string, EpochMs>();
+  for (const [key, { since }] of firing) firingSince.set(key, since);
   const { holding, undecided } = detector.detect({ view, now, settings, firingSince });
   const seen = new Set<string>();
   for (const finding of holding) {

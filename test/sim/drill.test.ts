@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ALERT } from '../../src/model/conventions.ts';
-import { planOf } from '../../src/sim/drill/drill-run.ts';
+import { planOf, workOf } from '../../src/sim/drill/drill-run.ts';
 import { PushSchedule } from '../../src/sim/drill/push-schedule.ts';
 import { DRILL_EPOCH, type Rehearsal, rehearse } from '../../src/sim/drill/rehearse.ts';
 import { SCENARIOS } from '../../src/sim/scenarios/catalog.ts';
@@ -102,6 +102,22 @@ describe('the scenarios', () => {
         assert.deepEqual(planOf(scenario, seed).size, planOf(scenario, seed).size);
       }
     }
+  });
+
+  test('drawn sizes reach from small to large, and none pushes far more points than stated', () => {
+    for (const scenario of SCENARIOS) {
+      const { range } = scenario;
+      const seeds = Array.from({ length: 50 }, (_, i) => i + 2);
+      const drawn = seeds.map((seed) => planOf(scenario, seed));
+      const rates = drawn.map(({ size }) => size.requestsPerS);
+      if (range.requestsPerS[0] < range.requestsPerS[1]) {
+        assert.ok(Math.max(...rates) >= 4 * Math.min(...rates), `${scenario.name}: ${Math.min(...rates)}`);
+      }
+      const smallest = { hosts: range.hosts[0], balancers: range.balancers[0], zones: 4, requestsPerS: 10 };
+      const least = workOf(scenario.plan({ ...smallest, hosts: Math.max(4, smallest.hosts) }, 2));
+      for (const { plan } of drawn) assert.ok(workOf(plan) <= Math.max(5e6, 2 * least), scenario.name);
+    }
+    assert.ok(SCENARIOS.some((one) => planOf(one, 1).plan.untilMs >= 30 * 86_400_000));
   });
 
   test('quiet controls and failures are both there, and what Envoys cannot tell is said', () => {

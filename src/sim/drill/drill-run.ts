@@ -17,11 +17,40 @@ export interface DrillRun {
   readonly wallS: number;
 }
 
-/** Seed 1 has the scenario's own size; any other seed draws one. The same seed gives the same plan. */
+/** Points that a fleet of a drawn size may push, roughly: a run of it takes some ten seconds. */
+const POINTS_MAX = 5e6;
+/** Requests of a drawn size, beyond which they are not events one by one. */
+const EVENTS_MAX = 1e6;
+
+/**
+ * Seed 1 has the scenario's own size; any other seed draws one, whose hosts and balancers are fewer where all of them
+ * would push too much. The same seed gives the same plan.
+ */
 export function planOf(scenario: Scenario, seed: number): { readonly plan: Plan; readonly size: Size } {
-  const drawn = seed === STANDARD_SEED ? scenario.size : drawSize(scenario, createPrng(seed));
-  const plan = scenario.plan(drawn, seed);
-  return { plan, size: sizeOf(plan) };
+  if (seed === STANDARD_SEED) {
+    const plan = scenario.plan(scenario.size, seed);
+    return { plan, size: sizeOf(plan) };
+  }
+  let drawn = drawSize(scenario, createPrng(seed));
+  let plan = scenario.plan(drawn, seed);
+  for (
+    let next = smaller(scenario, drawn);
+    workOf(plan) > POINTS_MAX && next !== null;
+    next = smaller(scenario, next)
+  ) {
+    drawn = next;
+    plan = scenario.plan(drawn, seed);
+  }
+  const size = sizeOf(plan);
+  const isTooMany = (size.requestsPerS * plan.untilMs) / 1000 > EVENTS_MAX;
+  return { plan: plan.engine === null && isTooMany ? { ...plan, engine: 'fluid' } : plan, size };
+}
+
+/** A tenth fewer hosts and balancers within the range; null where there are no fewer. */
+function smaller({ range }: Scenario, size: Size): Size | null {
+  const hosts = Math.max(range.hosts[0], size.zones, Math.floor(size.hosts * 0.9));
+  const balancers = Math.max(range.balancers[0], size.zones, Math.floor(size.balancers * 0.9));
+  return hosts < size.hosts || balancers < size.balancers ? { ...size, hosts, balancers } : null;
 }
 
 /** Series of a balancer beside those of hosts, and of each host; roughly. */

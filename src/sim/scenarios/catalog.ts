@@ -1,7 +1,7 @@
 import { configPushCanary, configPushGlobal } from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
 import { healthCascade, healthCascadePanic } from './health.ts';
-import { cleanDay, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
+import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
 import { zoneHot } from './zones.ts';
@@ -20,6 +20,7 @@ export const SCENARIOS: readonly Scenario[] = [
   acceptQueue,
   certificateStalled,
   cleanDay,
+  cleanMonth,
   rollingDeploy,
   quietNight,
   doubledLoad,

@@ -32,7 +32,7 @@ const rolledBack = (atMs: number): TimedChange => ({
 
 const BLIND = 'Envoy names no config version and no CPU, and requests that it loses itself are no 5xx of a cluster';
 const SIZE: Size = { hosts: 40, balancers: 12, zones: 2, requestsPerS: 100_000 };
-const RANGE = { hosts: [10, 100], balancers: [4, 50], zones: [2, 4], requestsPerS: [20_000, 400_000] } as const;
+const RANGE = { hosts: [5, 200], balancers: [4, 50], zones: [2, 4], requestsPerS: [5000, 400_000] } as const;
 
 export const configPushGlobal: Scenario = {
   name: 'config-push-global',

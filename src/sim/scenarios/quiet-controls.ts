@@ -3,7 +3,7 @@ import { ACTIVE_CHECKS } from '../health/active-checks.ts';
 import { OUTLIERS } from '../health/outlier-ejection.ts';
 import { quiet } from './expectations.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, sizedFleet } from './fleets.ts';
-import type { Plan, Scenario, Size } from './scenario.ts';
+import { FULL_RANGE, type Plan, type Scenario, type Size, STANDARD_SEED } from './scenario.ts';
 
 /** Whatever happens in them is nobody's business; from this moment on at the latest. */
 const FROM_MS = 0;
@@ -22,19 +22,31 @@ const control = (plan: Pick<Plan, 'fleet' | 'timeline' | 'engine' | 'pushMs' | '
   expectedOfEnvoy: quiet(tickets),
 });
 
+/** Traffic with its tide. */
+const clean = (size: Size, seed: number, untilMs: number): Plan =>
+  control({
+    fleet: sizedFleet(size, { seed, cluster: HEALTHY, clients: { swing: 0.5 } }),
+    timeline: [],
+    engine: 'fluid',
+    pushMs: MINUTE_MS,
+    untilMs,
+  });
+
 export const cleanDay: Scenario = {
   name: 'clean-day',
   title: 'quiet control: a day with its tide of traffic and a few stray errors',
   size: { hosts: 20, balancers: 4, zones: 2, requestsPerS: 2000 },
-  range: { hosts: [5, 60], balancers: [2, 10], zones: [1, 4], requestsPerS: [10, 100_000] },
-  plan: (size, seed) =>
-    control({
-      fleet: sizedFleet(size, { seed, cluster: HEALTHY, clients: { swing: 0.5 } }),
-      timeline: [],
-      engine: 'fluid',
-      pushMs: MINUTE_MS,
-      untilMs: DAY_MS,
-    }),
+  range: FULL_RANGE,
+  plan: (size, seed) => clean(size, seed, DAY_MS),
+};
+
+/** The standard size for a month at exports of 60 s, drawn ones for a week. */
+export const cleanMonth: Scenario = {
+  name: 'clean-month',
+  title: 'quiet control: 30 days of the same, drawn sizes a week',
+  size: { hosts: 10, balancers: 2, zones: 2, requestsPerS: 1000 },
+  range: FULL_RANGE,
+  plan: (size, seed) => clean(size, seed, seed === STANDARD_SEED ? 30 * DAY_MS : 7 * DAY_MS),
 };
 
 const ROLL_AT_MS = 30 * MINUTE_MS;
@@ -61,7 +73,7 @@ export const rollingDeploy: Scenario = {
   name: 'rolling-deploy',
   title: 'quiet control: every host replaced, a tenth at a time, after a drain',
   size: { hosts: 20, balancers: 4, zones: 2, requestsPerS: 800 },
-  range: { hosts: [10, 100], balancers: [2, 10], zones: [1, 4], requestsPerS: [10, 50_000] },
+  range: FULL_RANGE,
   plan: (size, seed) =>
     control({
       fleet: sizedFleet(size, { seed, cluster: HEALTHY }),
@@ -78,7 +90,7 @@ export const quietNight: Scenario = {
   name: 'quiet-night',
   title: 'quiet control: ten requests an hour, one of two hundred fails',
   size: { hosts: 5, balancers: 2, zones: 1, requestsPerS: TEN_AN_HOUR },
-  range: { hosts: [5, 20], balancers: [2, 6], zones: [1, 3], requestsPerS: [TEN_AN_HOUR, TEN_AN_HOUR] },
+  range: { ...FULL_RANGE, requestsPerS: [TEN_AN_HOUR, TEN_AN_HOUR] },
   plan: (size, seed) =>
     control({
       fleet: sizedFleet(size, {
@@ -97,7 +109,7 @@ export const doubledLoad: Scenario = {
   name: 'doubled-load',
   title: 'quiet control: twice the traffic within ten minutes, and room for it',
   size: { hosts: 20, balancers: 4, zones: 2, requestsPerS: 2500 },
-  range: { hosts: [5, 100], balancers: [2, 20], zones: [1, 4], requestsPerS: [10, 200_000] },
+  range: FULL_RANGE,
   plan(size, seed) {
     const steps = 10;
     const timeline: TimedChange[] = Array.from({ length: steps }, (_, i) => {
@@ -120,7 +132,7 @@ export const controlPlaneDead: Scenario = {
   name: 'control-plane-dead',
   title: 'quiet control: the control plane dies in the middle of a rollout, balancers serve on',
   size: { hosts: 20, balancers: 10, zones: 2, requestsPerS: 2500 },
-  range: { hosts: [5, 60], balancers: [4, 20], zones: [1, 4], requestsPerS: [100, 50_000] },
+  range: { ...FULL_RANGE, balancers: [4, 50] },
   // Half of the fleet behind its stage may be told; nobody is woken for it while traffic is served.
   plan: (size, seed) =>
     control(

@@ -15,6 +15,14 @@ export interface Size {
 /** Smallest and largest of each figure, within which the expectation is a fair one. */
 export type SizeRange = { readonly [K in keyof Size]: readonly [min: number, max: number] };
 
+/** Where nothing is asked of a fleet's size. */
+export const FULL_RANGE: SizeRange = {
+  hosts: [5, 200],
+  balancers: [2, 50],
+  zones: [1, 4],
+  requestsPerS: [10, 400_000],
+};
+
 /** Something that a person must read in the incident: its title, summaries or evidence. */
 export interface Named {
   readonly what: string;
