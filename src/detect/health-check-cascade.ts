@@ -47,7 +47,7 @@ export const healthCheckCascade: Detector = {
     const end = view.watermark(now);
     if (end === null) return nothingKnown(input);
     const clusters = clustersOf(view, now, settings);
-    const fallen = fallenTogether(clusters, end, firingSince.get(labelsKey(FLEET)), settings);
+    const fallen = fallenTogether(clusters, end, firingSince, settings);
     const holding: Finding[] = fallen.length === 0 ? [] : [fleetFinding(fallen, clusters.length, end, settings)];
     const inFleet = new Set(fallen.map(({ cluster }) => cluster));
     const clear = new Set<string>(clusters.length > 0 ? [labelsKey(FLEET)] : []);
@@ -112,27 +112,31 @@ function fallAt(health: Health, at: EpochMs, settings: DetectorSettings): { read
 
 /**
  * Clusters that lost hosts together: now, if they are enough of the fleet; or when the alert that fires began, as far
- * as they are still down. Empty = no cascade.
+ * as they are still down. Empty = no cascade. Panic is told at once and health over a window, so that a cluster that
+ * would only now be told by itself counts as one that falls.
  */
 function fallenTogether(
   clusters: readonly Health[],
   end: EpochMs,
-  since: EpochMs | undefined,
+  firingSince: DetectionInput['firingSince'],
   settings: DetectorSettings,
 ): readonly Health[] {
+  const since = firingSince.get(labelsKey(FLEET));
+  const isNewlyBad = (health: Health): boolean =>
+    !firingSince.has(labelsKey(identityOf(health.cluster))) && clusterFinding(health, end, settings) !== null;
   if (since === undefined) {
-    const fallen = clusters.filter((health) => fallAt(health, end, settings) !== null);
+    const fallen = clusters.filter((health) => fallAt(health, end, settings) !== null || isNewlyBad(health));
     const isMany = fallen.length >= threshold(settings, 'fallClusters');
     return isMany && fallen.length >= threshold(settings, 'fallClusterShare') * clusters.length ? fallen : [];
   }
+  const until = Math.min(end, since + FOLLOWS_WITHIN_MS);
   return clusters.filter((health) => {
-    const until = Math.min(end, since + FOLLOWS_WITHIN_MS);
     for (let at = since - MOMENT_MS; at <= until; at += STEP_MS) {
       const fall = fallAt(health, epochMs(Math.floor(at / STEP_MS) * STEP_MS), settings);
       const share = fall === null ? null : shareIn(health, end);
       if (fall !== null) return share === null || fall.before - share >= threshold(settings, 'fallBy') / 2;
     }
-    return false;
+    return until === end && isNewlyBad(health);
   });
 }
 

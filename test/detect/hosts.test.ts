@@ -195,6 +195,20 @@ describe('HealthCheckCascade', () => {
     assert.deepEqual(fleet.said, ['fired HealthCheckCascade page fleet @320']);
   });
 
+  test('pools in panic before their health has fallen in the window are one page for the fleet too', () => {
+    const few = clusters.slice(0, 10);
+    const fleet = new HostFleet({ hosts: 5, clusters: few }, 'HealthCheckCascade');
+    fleet.run(minutes(5), () => ({ requests: 10 }));
+    const panic = (scene: HostFleet) => {
+      for (const cluster of few) scene.count('cluster.panic.requests', { cluster }, 50);
+    };
+    const during = fleet.run(60, () => ({ requests: 10, isHealthy: false }), panic);
+    assert.deepEqual(during, ['fired HealthCheckCascade page fleet @310']);
+    assert.match(fleet.alerts[0]?.summary ?? '', /^Hosts of 10 of 10 clusters/);
+    fleet.run(minutes(5), () => ({ requests: 10 }));
+    assert.equal(fleet.said.length, 2, 'it ends, and nothing else was said');
+  });
+
   test('one cluster below half pages for itself; half of it, or a rolling deploy, does not', () => {
     const fleet = new HostFleet({ hosts: 10 }, 'HealthCheckCascade', 'HealthCheckFlapping');
     const up =

@@ -4,12 +4,14 @@ import { healthCascade, healthCascadePanic } from './health.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
+import { hostsSlow } from './slow-hosts.ts';
 import { zoneHot } from './zones.ts';
 
 /** The closed list, failures first. A new scenario is an entry here. */
 export const SCENARIOS: readonly Scenario[] = [
   sinkholeLeastConnections,
   sinkholeTwoChoices,
+  hostsSlow,
   healthCascade,
   healthCascadePanic,
   configPushGlobal,
