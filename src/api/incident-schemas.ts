@@ -102,6 +102,8 @@ export const TIMELINE_ENTRY = viewSchema<TimelineEntryView>('TimelineEntry', 'On
       'ack_lapsed',
       'snoozed',
       'note',
+      'muted',
+      'unmuted',
       'resolved',
       'reopened',
       'merged',

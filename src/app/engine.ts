@@ -4,6 +4,7 @@ import { type BurnEngine, createBurnEngine } from '../burn/engine.ts';
 import type { Rules } from '../config/config.ts';
 import { zoneRulesOf } from '../config/zone-rules.ts';
 import { createCorrelator } from '../correlate/correlate.ts';
+import { MuteBook } from '../correlate/mute.ts';
 import { effectiveRoutes } from '../correlate/route.ts';
 import { createDetectionEngine } from '../detect/registry.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
@@ -23,6 +24,8 @@ export interface Engine {
   readonly series: SeriesIngest;
   /** Empty at first. */
   readonly corrections: CorrectionBook;
+  /** Without silences at first. */
+  readonly mutes: MuteBook;
   readonly burn: BurnEngine;
   readonly evaluator: Evaluator;
   /** Takes up new SLOs: kept where id and query are the same, started afresh where the query changed. */
@@ -51,6 +54,7 @@ export function createEngine(options: EngineOptions): Engine {
     balancers: aggregate,
   });
   const corrections = new CorrectionBook(zoneRulesOf);
+  const mutes = new MuteBook(rules.mutes, zoneRulesOf);
   const burn = createBurnEngine();
   const evaluator = createEvaluator({
     cells: aggregate,
@@ -59,6 +63,7 @@ export function createEngine(options: EngineOptions): Engine {
     burn,
     detection: createDetectionEngine(rules.detectors),
     correlator: createCorrelator(rules.correlation),
+    mutes,
     store,
     toOutbox: (notifications) =>
       toOutboxEntries(notifications, {
@@ -77,6 +82,7 @@ export function createEngine(options: EngineOptions): Engine {
     aggregate,
     series,
     corrections,
+    mutes,
     burn,
     evaluator,
     replaceSlos(next) {

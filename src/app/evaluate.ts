@@ -5,6 +5,7 @@ import { drained } from '../base/steps.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { BurnEngine } from '../burn/engine.ts';
 import type { ActionResult, CorrelationResult, Correlator } from '../correlate/correlator.ts';
+import type { MuteBook } from '../correlate/mute.ts';
 import type { DetectionEngine } from '../detect/engine.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
 import type { IncidentAction, Notification } from '../model/incident.ts';
@@ -21,6 +22,7 @@ export interface EvaluatorDeps {
   readonly burn: BurnEngine;
   readonly detection: DetectionEngine;
   readonly correlator: Correlator;
+  readonly mutes: MuteBook;
   readonly store: IncidentStore;
   readonly toOutbox: OutboxBuilder;
 }
@@ -97,7 +99,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     const detection = deps.detection.evaluate(deps.features, now);
     const alerts = [...burn.changes, ...detection.changes, ...foreign];
     const tracked = trackFiring(firing, alerts);
-    const result = deps.correlator.correlate(alerts, now);
+    const result = deps.correlator.correlate(alerts, now, deps.mutes.over(firing.values(), now));
     const outbox = commit(
       now,
       [...burn.stored, ...detection.stored, ...tracked.stored],
