@@ -5,9 +5,10 @@ import type { Rules } from '../config/config.ts';
 import { zoneRulesOf } from '../config/zone-rules.ts';
 import { createCorrelator } from '../correlate/correlate.ts';
 import { MuteBook } from '../correlate/mute.ts';
-import { effectiveRoutes } from '../correlate/route.ts';
+import { effectiveRoutes, routeIncident } from '../correlate/route.ts';
 import { createDetectionEngine } from '../detect/registry.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
+import type { Incident } from '../model/incident.ts';
 import type { Receiver } from '../model/receiver.ts';
 import { firstStep } from '../model/runbook-step.ts';
 import { messageLinks } from '../notify/links.ts';
@@ -28,6 +29,8 @@ export interface Engine {
   readonly mutes: MuteBook;
   readonly burn: BurnEngine;
   readonly evaluator: Evaluator;
+  /** Names of the receivers that routes choose for an incident as it is. */
+  receiversOf(incident: Incident): readonly string[];
   /** Takes up new SLOs: kept where id and query are the same, started afresh where the query changed. */
   replaceSlos(rules: Rules): void;
 }
@@ -85,6 +88,8 @@ export function createEngine(options: EngineOptions): Engine {
     mutes,
     burn,
     evaluator,
+    receiversOf: (incident) =>
+      routeIncident(incident, incident.severity, routes, options.receivers).map(({ name }) => name),
     replaceSlos(next) {
       aggregate.replaceSlos(next.slos);
       aggregate.resetSeriesCounts();

@@ -9,6 +9,7 @@ import type { MuteBook } from '../correlate/mute.ts';
 import type { DetectionEngine } from '../detect/engine.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
 import type { IncidentAction, Notification } from '../model/incident.ts';
+import type { Mute } from '../model/mute.ts';
 import { decodeAlert, encodeAlert } from '../store/codec.ts';
 import type { AlertStateRecord, Commit, IncidentStore, OutboxEntry } from '../store/store.ts';
 
@@ -51,6 +52,8 @@ export interface Evaluator {
     now: EpochMs,
   ): ActionResult & { readonly outcome?: Outcome };
   firing(): readonly Alert[];
+  /** What mutes apply to an alert now. */
+  mutes(now: EpochMs): (alert: Alert) => readonly Mute[];
   /** Commits that the store has refused so far; nothing of them has been sent. */
   uncommitted(): number;
 }
@@ -134,6 +137,10 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     },
 
     firing: () => [...firing.values()],
+    mutes(now) {
+      const mutesOf = deps.mutes.over(firing.values(), now);
+      return (alert) => mutesOf(alert, []);
+    },
     uncommitted: () => waiting.length,
   };
 }
