@@ -9,6 +9,7 @@ import { createGuard } from './guard.ts';
 import { parseJsonBody } from './json-body.ts';
 import { prepareOpenapi, registerOpenapiRoute } from './openapi.ts';
 import { createRouteTable } from './route-table.ts';
+import { registerAlertmanagerRoutes } from './routes/alertmanager.ts';
 import { registerAlertRoutes } from './routes/alerts.ts';
 import { registerConfigVersionRoutes } from './routes/config-versions.ts';
 import { registerCorrectionRoutes } from './routes/corrections.ts';
@@ -18,6 +19,7 @@ import { registerIncidentActionRoutes } from './routes/incident-actions.ts';
 import { registerIncidentRoutes } from './routes/incidents.ts';
 import { registerMetricsRoutes } from './routes/metrics.ts';
 import { registerRunbookRoutes } from './routes/runbooks.ts';
+import { registerSilenceRoutes } from './routes/silences.ts';
 import { registerSloRoutes } from './routes/slos.ts';
 import { plainRunbookPage, type RunbookPage } from './runbook-page.ts';
 
@@ -65,6 +67,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerAlertRoutes(app, options);
   registerIncidentRoutes(app, options);
   registerIncidentActionRoutes(app, options);
+  registerSilenceRoutes(app, options);
+  registerAlertmanagerRoutes(app, options);
   registerCorrectionRoutes(app, options);
   registerFleetRoutes(app, options);
   registerConfigVersionRoutes(app, options);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createApiServer } from '../api/server.ts';
 import type { Clock } from '../base/clock.ts';
@@ -26,6 +27,7 @@ import { startHeartbeats } from './heartbeat.ts';
 import { createIngest } from './ingest.ts';
 import { createQueries } from './queries.ts';
 import { readRunbook } from './runbooks.ts';
+import { createSilences } from './silences.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTickLoop } from './tick-loop.ts';
 import { type CreateTicker, createTicker } from './ticker.ts';
@@ -105,6 +107,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       cells: engine.aggregate,
       slos: () => new Set(slos.map(({ id }) => id)),
     });
+    const silences = createSilences({
+      store: store.silences,
+      book: engine.mutes,
+      firing: () => engine.evaluator.firing(),
+      incidents: store,
+      runbookUrl: (runbook) => runbookUrl(runbook, baseUrl()),
+      newId: randomUUID,
+    });
     const turns = createTurns();
     const bodies = createBodyDecoder(turns);
     onStop.push(() => bodies.close());
@@ -177,6 +187,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       evaluator: engine.evaluator,
       features: engine.aggregate,
       corrections,
+      silences,
+      receivers: receivers.map(({ name }) => name),
+      receiversOf: (incident) => engine.receiversOf(incident),
       configPush: () => options.rules.detectors.get(ALERT.configPushRegression),
       store,
       runbooksDir: config.runbooksDir,
@@ -187,6 +200,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       clock,
       evaluator: engine.evaluator,
       corrections,
+      silences,
       queries,
       wakeSender: () => sender.wake(),
     });

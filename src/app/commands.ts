@@ -5,12 +5,14 @@ import type { IncidentAction } from '../model/incident.ts';
 import type { CommandOutcome, Commands, Queries } from '../model/views.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
+import type { Silences } from './silences.ts';
 
 /** The write side: a person's action goes through the correlator, is committed, and the sender is woken. */
 export function createCommands(deps: {
   clock: Clock;
   evaluator: Evaluator;
   corrections: Corrections;
+  silences: Silences;
   queries: Queries;
   wakeSender: () => void;
 }): Commands {
@@ -25,6 +27,8 @@ export function createCommands(deps: {
       const after = deps.queries.incident(incident);
       return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
     },
+    setSilence: (request) => deps.silences.set(request, deps.clock.now()),
+    expireSilence: (id) => deps.silences.expire(id, deps.clock.now()),
     correct: (request) => deps.corrections.create(request, deps.clock.now()),
     changeCorrection: (id, change) => deps.corrections.change(id, change, deps.clock.now()),
   };

@@ -9,6 +9,8 @@ import type { ActionResult, CorrelationResult, Correlator } from './correlator.t
 import { firingAlerts, type IncidentDraft, isHeld } from './draft.ts';
 import { LeadHistory } from './lead-history.ts';
 import { advance, canReopen, openWhenDue, reopen } from './lifecycle.ts';
+import { type MuteSource, NOTHING_MUTED } from './mute.ts';
+import { applyMutes } from './muting.ts';
 import { inOrder } from './order.ts';
 import { isExplainedCloser, relatingParts, relationOf } from './relation.ts';
 import type { CorrelationSettings } from './settings.ts';
@@ -49,7 +51,7 @@ class IncidentCorrelator implements Correlator {
     return [...this.#held.values()];
   }
 
-  correlate(changes: readonly AlertChange[], now: EpochMs): CorrelationResult {
+  correlate(changes: readonly AlertChange[], now: EpochMs, mutesOf: MuteSource = NOTHING_MUTED): CorrelationResult {
     const board = new Board(this.#held.values(), now);
     for (const ofOneAlert of inOrder(changes)) {
       if (isBlip(ofOneAlert, board)) continue;
@@ -61,8 +63,9 @@ class IncidentCorrelator implements Correlator {
       openWhenDue(draft, this.#settings, now);
       reassess(draft, this.#settings, now);
       if (isNew) draft.set({ previous: this.#leads.lastOf(draft.incident.lead) });
+      const unmuted = applyMutes(draft, mutesOf);
       const due = advance(draft, this.#settings, now);
-      announce(draft, this.#settings, now, due);
+      announce(draft, this.#settings, now, due, unmuted);
     }
     return this.#take(board, now);
   }

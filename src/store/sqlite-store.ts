@@ -6,11 +6,14 @@ import type { CorrectionStore } from './correction-store.ts';
 import { guarded } from './guarded.ts';
 import { CORRECTIONS } from './migrations/corrections.ts';
 import { INIT } from './migrations/init.ts';
+import { SILENCES } from './migrations/silences.ts';
+import type { SilenceStore } from './silence-store.ts';
 import { createSqliteCorrections } from './sqlite-corrections.ts';
+import { createSqliteSilences } from './sqlite-silences.ts';
 import { type Commit, type IncidentStore, type OutboxEntry, REOPENABLE_MS } from './store.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
-const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS];
+const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES];
 
 const BUSY_MS = 5000;
 /** A probe writes and syncs a page, so its answer is kept for so long. */
@@ -19,6 +22,7 @@ const PROBE_EVERY_MS = 1000;
 /** Incidents and what stands beside them in the same file. */
 export interface SqliteStore extends IncidentStore {
   readonly corrections: CorrectionStore;
+  readonly silences: SilenceStore;
 }
 
 /**
@@ -67,6 +71,7 @@ export function openSqliteStore(file: string): SqliteStore {
       }),
     writable: createProbe(db),
     corrections: createSqliteCorrections(db),
+    silences: createSqliteSilences(db),
     close: () => {
       db.close();
     },
