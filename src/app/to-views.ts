@@ -4,7 +4,13 @@ import type { EpochMs } from '../base/units.ts';
 import type { GroupStatus } from '../burn/status.ts';
 import { boundFix } from '../config/bound-settings.ts';
 import type { Alert, Exhaustion } from '../model/alert.ts';
-import { type Incident, type IncidentChange, type IncidentMember, leadAlert } from '../model/incident.ts';
+import {
+  type Incident,
+  type IncidentChange,
+  type IncidentMember,
+  leadAlert,
+  type MemberState,
+} from '../model/incident.ts';
 import { labelsToObject } from '../model/labels.ts';
 import type {
   AlertView,
@@ -85,7 +91,7 @@ export const toSloView = (slo: GroupStatus['slo'], groups: readonly GroupStatus[
   groups: groups.map(toGroupView),
 });
 
-export const toAlertView = (alert: Alert, state: 'firing' | 'resolved', incident: number | null): AlertView => ({
+export const toAlertView = (alert: Alert, state: MemberState, incident: number | null): AlertView => ({
   key: alert.key,
   name: alert.name,
   state,
@@ -125,6 +131,7 @@ export function toIncidentView(incident: Incident, runbookUrl: (runbook: string)
     acknowledgementLapsesAt: instantOrNull(incident.acknowledgement?.lapsesAt ?? null),
     snoozedUntil: instantOrNull(incident.snoozedUntil),
     previous: incident.previous,
+    mergedInto: incident.mergedInto ?? null,
   };
 }
 

@@ -183,6 +183,29 @@ export const CorrelationSchema = Type.Object(
         Type.Array(Type.String({ minLength: 1 }), { minItems: 1, expected: 'a list of labels' }),
       ),
     ),
+    storm: Type.Optional(
+      Type.Object(
+        {
+          clusters: Type.Optional(
+            Type.Integer({
+              minimum: 2,
+              description: 'Clusters in which a kind starts.',
+              expected: 'a count, 2 or more',
+            }),
+          ),
+          share: Type.Optional(
+            Type.Number({
+              exclusiveMinimum: 0,
+              maximum: 1,
+              description: 'Share of the known clusters that these are.',
+              expected: 'a share above 0, at most 1',
+            }),
+          ),
+          within: Type.Optional(duration('They start within this time of each other.')),
+        },
+        STRICT,
+      ),
+    ),
     settings: Type.Optional(
       Type.Object(
         {

@@ -48,7 +48,8 @@ function announcePage(draft: IncidentDraft, firing: readonly Alert[], now: Epoch
   }
   const { incident } = draft;
   if (incident.snoozedUntil !== null) return;
-  const reached = new Set(firing.flatMap((alert) => newDomainsOf(alert, incident.announced.domains)));
+  // A storm is everywhere: the next cluster is no news.
+  const reached = incident.storm ? new Set<string>() : newDomainsOf(firing, incident.announced.domains);
   if (due.unmuted) draft.notify('unmuted', 'the snooze ended while it still pages');
   else if (reached.size > 0) draft.notify('new_failure_domain', `it reached ${[...reached].join(' and ')}`);
   else if (due.lapsed !== null)

@@ -4,7 +4,7 @@
  */
 import type { Owner, Severity } from './alert.ts';
 import type { CorrectionKind, Weekday } from './correction.ts';
-import type { IncidentChangeKind, IncidentState, NotificationReason } from './incident.ts';
+import type { IncidentChangeKind, IncidentState, MemberState, NotificationReason } from './incident.ts';
 
 import type { StageFidelities } from './stages.ts';
 
@@ -103,7 +103,7 @@ export interface EvidenceView {
 export interface AlertView {
   readonly key: string;
   readonly name: string;
-  readonly state: 'firing' | 'resolved';
+  readonly state: MemberState;
   readonly severity: Severity;
   readonly tier: string | null;
   readonly tiersHolding: readonly string[];
@@ -166,6 +166,7 @@ export interface IncidentView {
   readonly acknowledgementLapsesAt: string | null;
   readonly snoozedUntil: string | null;
   readonly previous: number | null;
+  readonly mergedInto: number | null;
 }
 
 export interface IncidentDetailView extends IncidentView {

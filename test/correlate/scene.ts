@@ -1,6 +1,6 @@
 import { type EpochMs, epochMs } from '../../src/base/units.ts';
 import { createCorrelator } from '../../src/correlate/correlate.ts';
-import type { Correlator } from '../../src/correlate/correlator.ts';
+import type { Correlator, KnownFleet } from '../../src/correlate/correlator.ts';
 import type { CorrelationSettings } from '../../src/correlate/settings.ts';
 import type { Alert, AlertChange } from '../../src/model/alert.ts';
 import type { Incident, IncidentAction, IncidentChange, Notification } from '../../src/model/incident.ts';
@@ -23,13 +23,15 @@ export const changeOf = ([kind, alert]: Step, at: EpochMs): AlertChange =>
 export class Scene {
   correlator: Correlator;
   readonly #settings: CorrelationSettings;
+  readonly #fleet: KnownFleet;
   readonly changes: IncidentChange[] = [];
   readonly notifications: Notification[] = [];
   /** Incidents as a store would have them. */
   readonly stored = new Map<number, Incident>();
 
-  constructor(settings: Partial<CorrelationSettings> = {}) {
+  constructor(settings: Partial<CorrelationSettings> = {}, fleet: KnownFleet = { clusters: () => [] }) {
     this.#settings = { ...SETTINGS, ...settings };
+    this.#fleet = fleet;
     this.correlator = createCorrelator(this.#settings);
   }
 
@@ -39,6 +41,7 @@ export class Scene {
       this.correlator.correlate(
         steps.map((step) => changeOf(step, now)),
         now,
+        this.#fleet,
       ),
     );
     return this;
