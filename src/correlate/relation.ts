@@ -3,6 +3,7 @@ import { type Alert, isFleetWide, type Place } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { Incident, IncidentMember } from '../model/incident.ts';
 import { durationText } from '../model/phrases.ts';
+import type { Reach } from './board.ts';
 import { commonCause, isKnownKind } from './causes.ts';
 import type { CorrelationSettings, Scope } from './settings.ts';
 
@@ -15,15 +16,15 @@ export function distanceMs(alert: Alert, member: IncidentMember): number {
   return member.resolvedAt === null ? 0 : Math.max(0, alert.since - member.resolvedAt);
 }
 
-/** How far a relation reaches: what is nearer explains better. */
-const REACH = { host: 0, balancer: 0, cluster: 1, service: 2, zone: 3, region: 4, fleet: 5, all: 6 } as const;
+/** How wide the place is that a relation holds in: what is nearer explains better. */
+const SPAN = { host: 0, balancer: 0, cluster: 1, service: 2, zone: 3, region: 4, fleet: 5, all: 6 } as const;
 
 /** Why an alert belongs with a member. */
 export interface Relation {
   /** In words. */
   readonly reason: string;
-  /** As in `REACH`. */
-  readonly reach: number;
+  /** As in `SPAN`. */
+  readonly span: number;
   /** Whether the alert is what explains the member. */
   readonly isCause: boolean;
 }
@@ -46,9 +47,18 @@ export function relationOf(alert: Alert, member: IncidentMember, settings: Corre
   return cluster === null || bothKnown ? null : beside(`same ${cluster}, ${apart(distance)}`, 'cluster');
 }
 
-const beside = (reason: string, reach: keyof typeof REACH): Relation => ({
+/** The least span that a relation of this alert can have. */
+export function leastSpan(alert: Alert, settings: CorrelationSettings): number {
+  if (isFleetWide(alert)) return SPAN.fleet;
+  const scopes = settings.causes.filter(({ cause, effect }) => alert.name === cause || alert.name === effect);
+  const beside =
+    alert.place.cluster !== undefined ? SPAN.cluster : alert.place.service !== undefined ? SPAN.service : SPAN.all;
+  return Math.min(beside, ...scopes.map(({ scope }) => SPAN[scope]));
+}
+
+const beside = (reason: string, span: keyof typeof SPAN): Relation => ({
   reason,
-  reach: REACH[reach],
+  span: SPAN[span],
   isCause: false,
 });
 
@@ -59,31 +69,32 @@ const beside = (reason: string, reach: keyof typeof REACH): Relation => ({
 export function isExplainedCloser(
   member: IncidentMember,
   { members }: Incident,
-  { reach, isCause }: Relation,
+  { span, isCause }: Relation,
   settings: CorrelationSettings,
 ): boolean {
-  if (!isCause || reach <= REACH.service) return false;
+  if (!isCause || span <= SPAN.service) return false;
   return members.some((other) => {
     const known =
       other === member ? null : explanation(other.alert, member.alert, distanceMs(other.alert, member), settings);
-    return known?.isCause === true && known.reach < reach;
+    return known?.isCause === true && known.span < span;
   });
 }
 
 /**
- * The parts of its place through which an alert can relate to another: only incidents that share one need a look.
- * Null = it can relate to one anywhere.
+ * Through what an alert can relate to another: only members that share a part of its place, are of one of these kinds
+ * or of the whole fleet need a look. Null = all do.
  */
-export function relatingParts(alert: Alert, settings: CorrelationSettings): ReadonlySet<keyof Place> | null {
+export function reachOf(alert: Alert, settings: CorrelationSettings): Reach | null {
   if (alert.name === ALERT.telemetryLost || isFleetWide(alert)) return null;
   const parts = new Set<keyof Place>(['cluster']);
+  const kinds = new Set<string>();
   if (alert.name === ALERT.errorBudgetBurn && alert.place.cluster === undefined) parts.add('service');
   for (const { cause, effect, scope } of settings.causes) {
     if (alert.name !== cause && alert.name !== effect) continue;
-    if (scope === 'all') return null;
-    parts.add(scope);
+    if (scope === 'all') kinds.add(alert.name === cause ? effect : cause);
+    else parts.add(scope);
   }
-  return parts;
+  return { parts, kinds };
 }
 
 /** The nearest cause edge between the two, in either direction. */
@@ -96,11 +107,11 @@ function explanation(alert: Alert, other: Alert, distance: number, settings: Cor
     // What befalls the whole fleet at once explains what follows from it anywhere.
     const isFleet = isFleetWide(isForward ? alert : other);
     const shared = isFleet ? 'the fleet' : sharedPlace(alert, other, scope);
-    const reach = REACH[isFleet && scope !== 'all' ? 'fleet' : scope];
-    if (shared === null || (nearest !== null && nearest.reach <= reach)) continue;
+    const span = SPAN[isFleet && scope !== 'all' ? 'fleet' : scope];
+    if (shared === null || (nearest !== null && nearest.span <= span)) continue;
     // What befalls many places explains what follows it, not what was there long before.
-    if (isForward && reach > REACH.service && alert.since - other.since > within) continue;
-    nearest = { reason: `${cause} explains ${effect} in ${shared}, ${apart(distance)}`, reach, isCause: isForward };
+    if (isForward && span > SPAN.service && alert.since - other.since > within) continue;
+    nearest = { reason: `${cause} explains ${effect} in ${shared}, ${apart(distance)}`, span, isCause: isForward };
   }
   return nearest;
 }
@@ -108,7 +119,7 @@ function explanation(alert: Alert, other: Alert, distance: number, settings: Cor
 /** Several budgets of one place burn together; several balancers fall silent together. */
 function sameKind(alert: Alert, other: Alert, distance: number): Relation | null {
   const [a, b] = [alert.place, other.place];
-  const said = (where: string, reach: keyof typeof REACH): Relation => beside(`${where}, ${apart(distance)}`, reach);
+  const said = (where: string, span: keyof typeof SPAN): Relation => beside(`${where}, ${apart(distance)}`, span);
   if (isFleetWide(alert) || isFleetWide(other)) return said(`${alert.name} of the whole fleet`, 'fleet');
   if (a.cluster !== undefined || b.cluster !== undefined) {
     return a.cluster === b.cluster ? said(`${alert.name} in the same cluster ${a.cluster}`, 'cluster') : null;

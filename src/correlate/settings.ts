@@ -11,6 +11,13 @@ export interface CauseEdge {
   readonly within: Ms;
 }
 
+/** One kind in so many clusters, which are that share of those known, started within that time of each other. */
+export interface StormSettings {
+  readonly clusters: number;
+  readonly share: number;
+  readonly within: Ms;
+}
+
 /** `rules/correlation.yaml`, resolved. */
 export interface CorrelationSettings {
   readonly causes: readonly CauseEdge[];
@@ -22,4 +29,5 @@ export interface CorrelationSettings {
   readonly reopenWithinTicket: Ms;
   readonly ackLapse: Ms;
   readonly minAlerts: number;
+  readonly storm: StormSettings;
 }

@@ -94,8 +94,8 @@ const lifeOf = (scene: Scene): string[] =>
   scene.changes
     .filter(({ change }) => change !== 'muted' && change !== 'unmuted')
     .map(
-      ({ incident, episode, at, change, reason, after }) =>
-        `${incident}/${episode} ${at} ${change} ${reason} ${after.severity} ${after.members.map(({ alert, state }) => alert.key + state).join()}`,
+      ({ incident, episode, at, change, reason, after, members }) =>
+        `${incident}/${episode} ${at} ${change} ${reason} ${after.severity} ${members}`,
     );
 
 describe('whatever is muted', () => {

@@ -1,7 +1,7 @@
 import { type EpochMs, epochMs } from '../../src/base/units.ts';
 import { createCorrelator } from '../../src/correlate/correlate.ts';
-import type { Correlator } from '../../src/correlate/correlator.ts';
-import type { MuteBook } from '../../src/correlate/mute.ts';
+import type { Correlator, KnownFleet } from '../../src/correlate/correlator.ts';
+import { type MuteBook, NOTHING_MUTED } from '../../src/correlate/mute.ts';
 import type { CorrelationSettings } from '../../src/correlate/settings.ts';
 import type { Alert, AlertChange } from '../../src/model/alert.ts';
 import type { Incident, IncidentAction, IncidentChange, Notification } from '../../src/model/incident.ts';
@@ -24,6 +24,7 @@ export const changeOf = ([kind, alert]: Step, at: EpochMs): AlertChange =>
 export class Scene {
   correlator: Correlator;
   readonly #settings: CorrelationSettings;
+  readonly #fleet: KnownFleet;
   /** What is muted; null = nothing. */
   mutes: MuteBook | null = null;
   readonly #firing = new Map<string, Alert>();
@@ -32,8 +33,9 @@ export class Scene {
   /** Incidents as a store would have them. */
   readonly stored = new Map<number, Incident>();
 
-  constructor(settings: Partial<CorrelationSettings> = {}) {
+  constructor(settings: Partial<CorrelationSettings> = {}, fleet: KnownFleet = { clusters: () => [] }) {
     this.#settings = { ...SETTINGS, ...settings };
+    this.#fleet = fleet;
     this.correlator = createCorrelator(this.#settings);
   }
 
@@ -47,7 +49,7 @@ export class Scene {
       this.correlator.correlate(
         steps.map((step) => changeOf(step, now)),
         now,
-        this.mutes?.over(this.#firing.values(), now),
+        { fleet: this.#fleet, mutesOf: this.mutes?.over(this.#firing.values(), now) ?? NOTHING_MUTED },
       ),
     );
     return this;

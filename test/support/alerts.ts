@@ -76,4 +76,5 @@ export const SETTINGS: CorrelationSettings = {
   reopenWithinTicket: ms(24 * 60 * MINUTE),
   ackLapse: ms(60 * MINUTE),
   minAlerts: 1,
+  storm: { clusters: 5, share: 0.2, within: ms(MINUTE) },
 };
