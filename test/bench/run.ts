@@ -2,6 +2,7 @@
 const BENCHES: Readonly<Record<string, () => Promise<{ run(args: readonly string[]): Promise<void> }>>> = {
   evaluate: () => import('./evaluate.ts'),
   ingest: () => import('./ingest.ts'),
+  storm: () => import('./storm.ts'),
 };
 
 const [name = '', ...args] = process.argv.slice(2);
