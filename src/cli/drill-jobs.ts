@@ -3,6 +3,8 @@ import type { DrillAnswer, DrillTask, WorkerStart } from './drill-worker.ts';
 
 const ENTRY = new URL(`./drill-worker.${import.meta.url.endsWith('.js') ? 'js' : 'ts'}`, import.meta.url);
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 export interface JobsOptions extends WorkerStart {
   /** Started in this order; answers come in it too, whichever is done first. */
   readonly tasks: readonly DrillTask[];
@@ -20,6 +22,12 @@ export async function runJobs({ tasks, jobs, onDone, source, flavor }: JobsOptio
   const children = Array.from({ length: Math.min(jobs, tasks.length) }, () =>
     fork(ENTRY, [JSON.stringify(start)], { serialization: 'advanced' }),
   );
+  // A drill goes on without looking up: one that is told to end by a signal takes them along.
+  const onSignal = (signal: NodeJS.Signals): void => {
+    for (const child of children) child.kill('SIGKILL');
+    process.kill(process.pid, signal);
+  };
+  for (const signal of SIGNALS) process.once(signal, onSignal);
   const work = async (child: ChildProcess): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, task] = next;
@@ -31,6 +39,7 @@ export async function runJobs({ tasks, jobs, onDone, source, flavor }: JobsOptio
   try {
     await Promise.all(children.map(work));
   } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
     for (const child of children) child.kill();
   }
   return answers;
