@@ -82,7 +82,7 @@ function advance(simulation: Simulation, meter: ImpactMeter, now: number): void 
 }
 
 /** Incidents of a running service that were opened since the drill began. */
-class IncidentWatch {
+export class IncidentWatch {
   readonly #api: string;
   readonly #since: EpochMs;
   readonly #cases = new Map<number, { openedAtMs: number; sightings: Sighting[]; pages: readonly PageSent[] }>();
