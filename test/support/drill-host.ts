@@ -14,17 +14,22 @@ export interface DrillHost {
   close(): Promise<void>;
 }
 
-/** Coefficient of variation of the time it takes: as much as the simulated hosts of the drills have. */
+/** Coefficient of variation of the time it takes, lognormal: as that of the simulated hosts. */
 const SPREAD = 0.3;
+const SIGMA = Math.sqrt(Math.log(1 + SPREAD ** 2));
+
+/** A time drawn around `meanMs`. */
+function drawn(meanMs: number): number {
+  const normal = Math.sqrt(-2 * Math.log(1 - Math.random())) * Math.cos(2 * Math.PI * Math.random());
+  return meanMs * Math.exp(SIGMA * normal - SIGMA ** 2 / 2);
+}
 
 export async function startDrillHost(serviceMs: number): Promise<DrillHost> {
   const server = createServer((request, response) => {
     const isCheck = request.url === '/healthz';
     const isFailing = !isCheck && host.failMs !== null;
     response.statusCode = isFailing ? 503 : 200;
-    // Evenly drawn with that coefficient: half a width of sqrt(3) of it.
-    const drawn = host.serviceMs * (1 + SPREAD * Math.sqrt(3) * (2 * Math.random() - 1));
-    const afterMs = isCheck ? host.checkMs : (host.failMs ?? drawn);
+    const afterMs = isCheck ? host.checkMs : (host.failMs ?? drawn(host.serviceMs));
     setTimeout(() => response.end(isFailing ? 'out of order' : 'ok'), afterMs);
   });
   server.keepAliveTimeout = 0;

@@ -54,9 +54,12 @@ const expectedOf = (expectation: Expectation): IncidentExpected => {
   return expectation;
 };
 
-/** The failure as the simulated fleet of Envoys lives through it, in virtual time. */
+/**
+ * The failure as the simulated fleet of Envoys lives through it, in virtual time; fluid, as every request by itself would
+ * take minutes here.
+ */
 export function simulate({ scenario, size }: RealDrill): { readonly plan: Plan; readonly verdict: Verdict } {
-  const plan = planOf({ ...scenario, size }, 1).plan;
+  const plan: Plan = { ...planOf({ ...scenario, size }, 1).plan, engine: 'fluid' };
   return { plan, verdict: rehearse({ plan, rules: shippedRules(), flavor: 'envoy' }).verdict };
 }
 
@@ -112,9 +115,9 @@ async function rehearseReal(
   cleanup.push(() => load.stop());
   while (listener.heard.length < PUSHES) await sleep(LOOK_MS);
   await listener.close();
-  const times = Math.ceil(plan.faultAtMs / ((listener.heard.at(-1)?.at ?? startedAt) - startedAt));
+  const lives = Math.ceil(plan.faultAtMs / ((listener.heard.at(-1)?.at ?? startedAt) - startedAt));
   const { service, hook } = await startService(otlpGrpcPort, cleanup, (data) =>
-    writePast(data, listener.heard, { startedAt, times }),
+    writePast(data, listener.heard, { startedAt, lives }),
   );
   const since = epochMs(Date.now());
   await sleep(QUIET_MS);

@@ -3,7 +3,7 @@ import { type EpochMs, epochMs } from '../../src/base/units.ts';
 import type { MetricsRequest } from '../../src/otlp/consumer.ts';
 import { createGrpcReceiver } from '../../src/otlp/grpc-receiver.ts';
 import { openIngestLog } from '../../src/store/segment-log.ts';
-import { messageType } from './otlp-messages.ts';
+import { toTree } from './otlp-messages.ts';
 
 const NANOS_PER_MS = 1_000_000n;
 /** Starts of Envoy 1.40 are in microseconds, whatever their name says; as nanoseconds they would lie before 1973. */
@@ -37,24 +37,25 @@ export async function startListener(
 }
 
 /**
- * Writes the ingest log of a service that has been hearing the balancer for `times` times as long as it really has: its
+ * Writes the ingest log of a service that has been hearing the balancer for `lives` times as long as it really has: its
  * life from `startedAt` to its last push is told again and again, each time as a life of its own that ended when the
  * next began. What really came is last, untouched.
  */
 export async function writePast(
   dataDirectory: string,
   heard: readonly Heard[],
-  { startedAt, times }: { readonly startedAt: EpochMs; readonly times: number },
+  { startedAt, lives }: { readonly startedAt: EpochMs; readonly lives: number },
 ): Promise<void> {
   const last = heard.at(-1);
   if (last === undefined) throw new Error('nothing was pushed');
   const lifeMs = last.at - startedAt;
+  const pushes = heard.map((push) => ({ ...push, times: timesIn(push.request.body) }));
   const log = await openIngestLog({ directory: join(dataDirectory, 'ingest') });
-  for (let life = times - 1; life >= 0; life -= 1) {
-    for (const { at, request } of heard) {
+  for (let life = lives - 1; life >= 0; life -= 1) {
+    for (const { at, request, times } of pushes) {
       const { transport, encoding, peer, identityHeader, body } = request;
       const record = { transport, encoding, compression: 'none', peer, identityHeader } as const;
-      await log.append({ ...record, receivedAt: epochMs(at - life * lifeMs), body: moved(body, life * lifeMs) });
+      await log.append({ ...record, receivedAt: epochMs(at - life * lifeMs), body: moved(body, times, life * lifeMs) });
     }
   }
   await log.close();
@@ -62,24 +63,41 @@ export async function writePast(
 
 type Tree = Record<string, unknown>;
 
+/** A time in a body: where, and what. */
+interface Time {
+  readonly offset: number;
+  readonly value: bigint;
+}
+
 /** The same request, its times so much earlier. */
-function moved(body: Uint8Array, byMs: number): Uint8Array {
-  const type = messageType(REQUEST);
-  const tree = type.toObject(type.decode(body), { longs: String }) as Tree;
-  const shift = (written: unknown): string => {
-    const time = BigInt(String(written));
-    return String(time - BigInt(byMs) * (time < MICROS_MAX ? 1000n : NANOS_PER_MS));
-  };
+function moved(body: Uint8Array, times: readonly Time[], byMs: number): Buffer {
+  const copy = Buffer.from(body);
+  for (const { offset, value } of times) {
+    copy.writeBigUInt64LE(value - BigInt(byMs) * (value < MICROS_MAX ? 1000n : NANOS_PER_MS), offset);
+  }
+  return copy;
+}
+
+/** Times are eight bytes each, and there are few different ones in a push: they are found by their bytes. */
+function timesIn(body: Uint8Array): readonly Time[] {
+  const values = new Set<bigint>();
   const visit = (node: unknown): void => {
-    if (Array.isArray(node)) for (const item of node) visit(item);
-    else if (node !== null && typeof node === 'object' && !(node instanceof Uint8Array)) {
-      const fields = node as Tree;
-      for (const [key, value] of Object.entries(fields)) {
-        if (!/^(startTime|time)UnixNano$/.test(key)) visit(value);
-        else if (String(value) !== '0') fields[key] = shift(value);
-      }
+    if (node === null || typeof node !== 'object') return;
+    for (const [key, value] of Object.entries(node as Tree)) {
+      if (/^(startTime|time)UnixNano$/.test(key)) values.add(BigInt(String(value)));
+      else visit(value);
     }
   };
-  visit(tree);
-  return type.encode(type.fromObject(tree)).finish();
+  visit(toTree(REQUEST, body));
+  values.delete(0n);
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const pattern = Buffer.alloc(8);
+  const found: Time[] = [];
+  for (const value of values) {
+    pattern.writeBigUInt64LE(value);
+    for (let at = bytes.indexOf(pattern); at !== -1; at = bytes.indexOf(pattern, at + 8)) {
+      found.push({ offset: at, value });
+    }
+  }
+  return found;
 }
