@@ -23,6 +23,8 @@ export interface EnvoyOptions {
   readonly otlpGrpcPort: number;
   /** Its `service.instance.id`. */
   readonly identity: string;
+  /** The last word on the bootstrap; files that it names go into the folder. */
+  readonly shape?: (bootstrap: Bootstrap, directory: string) => Promise<void>;
 }
 
 /** A running Envoy with the bootstrap of docs/balancers/envoy.md. */
@@ -41,7 +43,9 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
   const directory = await mkdtemp(join(tmpdir(), 'slowburn-envoy-'));
   const config = join(directory, 'envoy.json');
   const addressFile = join(directory, 'admin.txt');
-  await writeFile(config, JSON.stringify(bootstrapOf(options)));
+  const bootstrap = bootstrapOf(options);
+  await options.shape?.(bootstrap, directory);
+  await writeFile(config, JSON.stringify(bootstrap));
   const args = ['-c', config, '--admin-address-path', addressFile, '--concurrency', '1', '--log-level', 'warning'];
   const env = {
     OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${options.identity},cloud.availability_zone=${ZONE}`,
@@ -61,8 +65,8 @@ export async function startEnvoy(options: EnvoyOptions): Promise<Envoy> {
     });
     const admin = `http://${await address()}`;
     const { version } = (await json(`${admin}/server_info`)) as { version: string };
-    const { listener_statuses: listeners } = (await json(`${admin}/listeners?format=json`)) as {
-      listener_statuses: { local_address: { socket_address: { port_value: number } } }[];
+    const { listener_statuses: listeners = [] } = (await json(`${admin}/listeners?format=json`)) as {
+      listener_statuses?: { local_address: { socket_address: { port_value: number } } }[];
     };
     const listenerPort = listeners[0]?.local_address.socket_address.port_value;
     if (listenerPort === undefined) throw new Error(`Envoy listens nowhere:\n${peer.log()}`);
@@ -91,21 +95,24 @@ async function json(url: string): Promise<unknown> {
 }
 
 /** What of the page's bootstrap is put in place of: addresses, and how fast things happen. */
-interface Bootstrap {
+export interface Bootstrap {
   stats_flush_interval: string;
   readonly admin: Listening;
-  readonly static_resources: { readonly listeners: readonly Listening[]; readonly clusters: readonly Cluster[] };
+  readonly static_resources: { readonly listeners: Listening[]; readonly clusters: Cluster[] };
+  node?: object;
+  dynamic_resources?: object;
 }
-interface Listening {
+export interface Listening {
   address: object;
 }
-interface Cluster {
-  readonly name: string;
-  readonly load_assignment: { readonly endpoints: { lb_endpoints: object[] }[] };
+export interface Cluster {
+  name: string;
+  readonly load_assignment: { cluster_name: string; readonly endpoints: { lb_endpoints: object[] }[] };
   outlier_detection?: object;
+  [field: string]: unknown;
 }
 
-const loopback = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
+export const loopback = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
 
 /**
  * The bootstrap of docs/balancers/envoy.md on free ports of loopback. Pushes come every second. Ejections are short, so
@@ -134,7 +141,8 @@ function bootstrapOf({ cluster, hostPorts, otlpGrpcPort }: EnvoyOptions): Bootst
   return bootstrap;
 }
 
-function served({ load_assignment: { endpoints } }: Cluster, ports: readonly number[]): void {
+/** Puts hosts on these ports of loopback behind the cluster. */
+export function served({ load_assignment: { endpoints } }: Cluster, ports: readonly number[]): void {
   const [locality] = endpoints;
   if (locality === undefined) throw new Error('the page has a cluster without endpoints');
   locality.lb_endpoints = ports.map((port) => ({ endpoint: { address: loopback(port) } }));

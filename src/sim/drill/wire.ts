@@ -88,11 +88,11 @@ function advance(simulation: Simulation, meter: ImpactMeter, now: number): void 
   meter.sample(now);
 }
 
-/** Incidents of a running service that were opened since the drill began. */
-class IncidentWatch {
+/** Incidents of a running service that were opened since then, as looked at now and again. */
+export class IncidentWatch {
   readonly #api: string;
   readonly #since: EpochMs;
-  readonly #cases = new Map<number, { openedAtMs: number; sightings: Sighting[]; pages: readonly PageSent[] }>();
+  readonly #cases = new Map<number, Watched>();
 
   constructor(api: string, since: EpochMs) {
     this.#api = api.replace(/\/+$/, '');
@@ -104,15 +104,17 @@ class IncidentWatch {
     for (const { id, openedAt } of items) {
       if (Date.parse(openedAt) < this.#since) continue;
       const incident = await this.#get<IncidentDetailView>(`/api/v1/incidents/${id}`);
-      const known = this.#cases.get(id) ?? { openedAtMs: Date.parse(openedAt), sightings: [], pages: [] };
-      known.pages = pagesOf(incident, known.pages);
-      known.sightings.push(sightingOf(incident, at, known.pages.length));
+      const known = this.#cases.get(id) ?? newlyWatched(Date.parse(openedAt));
+      countPages(incident, known);
+      known.sightings.push(sightingOf(incident, at, known.pages.size));
       this.#cases.set(id, known);
     }
   }
 
   cases(): readonly Case[] {
-    return [...this.#cases].map(([id, one]) => ({ id, ...one })).sort((a, b) => a.id - b.id);
+    return [...this.#cases]
+      .map(([id, { openedAtMs, sightings, pages }]) => ({ id, openedAtMs, sightings, pages: [...pages.values()] }))
+      .sort((a, b) => a.id - b.id);
   }
 
   async #get<T>(path: string): Promise<T> {
@@ -122,15 +124,35 @@ class IncidentWatch {
   }
 }
 
+interface Watched {
+  readonly openedAtMs: number;
+  readonly sightings: Sighting[];
+  /** Messages that paged, by what tells them apart; and those that were sent while it was a ticket. */
+  readonly pages: Map<string, PageSent>;
+  readonly tickets: Set<string>;
+}
+
+const newlyWatched = (openedAtMs: number): Watched => ({
+  openedAtMs,
+  sightings: [],
+  pages: new Map(),
+  tickets: new Set(),
+});
+
+/** Stands for the messages of a service that has no receiver. */
+const UNSENT = '';
+
 /** One per message, however many receivers. A service without receivers sends nothing: its page counts once. */
-function pagesOf({ severity, sends, openedAt }: IncidentDetailView, before: readonly PageSent[]): readonly PageSent[] {
-  if (severity !== 'page') return before;
-  const told = new Map<string, PageSent>();
+function countPages({ severity, sends, openedAt }: IncidentDetailView, { pages, tickets }: Watched): void {
   for (const { reason, at, episode } of sends) {
-    if (!CLOSING.includes(reason)) told.set(`${episode} ${reason} ${at}`, { atMs: Date.parse(at), reason });
+    const key = `${episode} ${reason} ${at}`;
+    if (CLOSING.includes(reason) || tickets.has(key) || pages.has(key)) continue;
+    if (severity === 'page') pages.set(key, { atMs: Date.parse(at), reason });
+    else tickets.add(key);
   }
-  if (told.size > 0) return [...told.values()];
-  return before.length > 0 ? before : [{ atMs: Date.parse(openedAt), reason: 'opened' }];
+  if (severity !== 'page') return;
+  if (pages.size === 0) pages.set(UNSENT, { atMs: Date.parse(openedAt), reason: 'opened' });
+  else if (pages.size > 1) pages.delete(UNSENT);
 }
 
 function sightingOf(incident: IncidentDetailView, atMs: number, pages: number): Sighting {

@@ -18,7 +18,8 @@ export const hostsSlow: Scenario = {
   plan(size, seed) {
     const expected = incident(ALERT.errorBudgetBurn, {
       severity: 'page',
-      withinMs: 10 * MINUTE_MS,
+      // 14.4 % of an hour's requests: nine minutes of them, where nearly all are slow.
+      withinMs: 12 * MINUTE_MS,
       pages: 1,
       ends: 'calmed',
       evidence: [named('the objective', /\bupstream-latency\b|within 250 ms/)],
