@@ -131,7 +131,10 @@ function send(
 ): FastifyReply {
   const { status, title, detail, code, fields } = failure;
   if (pathOf(request).startsWith('/api/v2/')) {
-    return reply.code(status).type('application/json').send(JSON.stringify(`${code} ${detail}`));
+    return reply
+      .code(status)
+      .type('application/json')
+      .send(JSON.stringify(`${code} ${detail}`));
   }
   const problem: Problem = {
     type: `urn:slowburn:error:${code}`,

@@ -28,7 +28,10 @@ export function addSilence(program: Command, io: CommandIo, done: Done): void {
 
   withCommon(silence.command('add'))
     .description('silence what matches, for an hour unless told otherwise; prints the id')
-    .argument('<matcher...>', 'all must match: host=10.0.3.7, zone=~"a|b", severity!=page; a bare word is an alert name')
+    .argument(
+      '<matcher...>',
+      'all must match: host=10.0.3.7, zone=~"a|b", severity!=page; a bare word is an alert name',
+    )
     .option('--for <duration>', 'how long')
     .option('--until <time>', 'until when (RFC 3339)')
     .option('--start <time>', 'from when on (RFC 3339)')

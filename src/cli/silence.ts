@@ -73,7 +73,10 @@ export function runSilenceList(
   });
 }
 
-export function runSilenceExpire(options: Common & { readonly ids: readonly string[] }, io: CommandIo): Promise<ExitCode> {
+export function runSilenceExpire(
+  options: Common & { readonly ids: readonly string[] },
+  io: CommandIo,
+): Promise<ExitCode> {
   return withApi(options.url, io, async (client) => {
     for (const id of options.ids) {
       const silence = await client.send<SilenceView>('DELETE', `/api/v1/silences/${encodeURIComponent(id)}`);
@@ -128,7 +131,10 @@ function readMatchers(texts: readonly string[]): readonly SilenceMatcher[] {
   });
 }
 
-export function readTimes({ duration, until, start }: SilenceTimes, now: EpochMs): { startsAt: string; endsAt: string } {
+export function readTimes(
+  { duration, until, start }: SilenceTimes,
+  now: EpochMs,
+): { startsAt: string; endsAt: string } {
   const startsAt = start === null ? now : timeOf(start);
   if (until !== null) return { startsAt: formatInstant(startsAt), endsAt: formatInstant(timeOf(until)) };
   const lasts = duration === null ? HOUR : parseDuration(duration);

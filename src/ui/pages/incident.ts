@@ -73,7 +73,10 @@ function mutedSummary({ members }: IncidentDetailView): Html | '' {
 
 function mutedWords({ state, mutes, matchedLabels }: AlertView): Html {
   const matchers = Object.entries(matchedLabels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-  const link = state === 'firing' ? html`<p><a href="/silences?matchers=${encodeURIComponent(matchers.join('\n'))}">Silence this alert</a></p>` : '';
+  const link =
+    state === 'firing'
+      ? html`<p><a href="/silences?matchers=${encodeURIComponent(matchers.join('\n'))}">Silence this alert</a></p>`
+      : '';
   if (mutes.length === 0) return html`${link}`;
   return html`<ul class="evidence">${mutes.map(({ text }) => html`<li>Muted: ${text}</li>`)}</ul>${link}`;
 }
