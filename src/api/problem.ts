@@ -91,6 +91,17 @@ export function problemResponses(...codes: readonly ProblemCode[]): Record<numbe
   );
 }
 
+/** The same for Alertmanager's API v2, whose clients read a failure as a JSON string. */
+export function alertmanagerResponses(...codes: readonly ProblemCode[]): Record<number, TSchema> {
+  const content = { 'application/json': { schema: { type: 'string' } } };
+  return Object.fromEntries(
+    [...codes, ...ALWAYS].map((code) => [
+      PROBLEMS[code].status,
+      Type.Unsafe({ description: `${PROBLEMS[code].title} (${code}): what is wrong, in words`, content }),
+    ]),
+  );
+}
+
 const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
 
 /** Answers with problem details. */
@@ -119,6 +130,12 @@ function send(
   failure: { status: number; title: string; detail: string; code: string; fields: readonly FieldError[] },
 ): FastifyReply {
   const { status, title, detail, code, fields } = failure;
+  if (pathOf(request).startsWith('/api/v2/')) {
+    return reply
+      .code(status)
+      .type('application/json')
+      .send(JSON.stringify(`${code} ${detail}`));
+  }
   const problem: Problem = {
     type: `urn:slowburn:error:${code}`,
     title,

@@ -1,8 +1,7 @@
 import { formatInstant } from '../base/instant.ts';
 import type { EpochMs } from '../base/units.ts';
-import { toSilenceMatcher } from '../correlate/silence.ts';
 import { parseMatcher } from '../model/matcher.ts';
-import type { SilenceMatcher } from '../model/mute.ts';
+import { type SilenceMatcher, toSilenceMatcher } from '../model/mute.ts';
 import type { Silences } from './silences.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -1,7 +1,13 @@
 import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Labels } from '../model/labels.ts';
 import { createMatcher, type Matcher, matches, matchesAll } from '../model/matcher.ts';
-import type { Silence, SilenceDraft, SilenceMatcher, SilenceState } from '../model/mute.ts';
+import {
+  type Silence,
+  type SilenceDraft,
+  type SilenceMatcher,
+  type SilenceState,
+  silenceMatcherText,
+} from '../model/mute.ts';
 
 const NO_LABELS: Labels = new Map();
 
@@ -14,18 +20,6 @@ export function silenceState({ startsAt, endsAt }: Silence, now: EpochMs): Silen
 export function compileSilenceMatcher({ name, value, isRegex, isEqual }: SilenceMatcher): Matcher | null {
   return createMatcher(name, isRegex ? (isEqual ? '=~' : '!~') : isEqual ? '=' : '!=', value);
 }
-
-/** As written in a file: `alertname="DiskFull"`. */
-export function silenceMatcherText({ name, value, isRegex, isEqual }: SilenceMatcher): string {
-  return `${name}${isEqual ? '=' : '!'}${isRegex ? '~' : isEqual ? '' : '='}${JSON.stringify(value)}`;
-}
-
-export const toSilenceMatcher = ({ name, operator, value }: Matcher): SilenceMatcher => ({
-  name,
-  value,
-  isRegex: operator === '=~' || operator === '!~',
-  isEqual: operator === '=' || operator === '=~',
-});
 
 /** Matchers that fit an alert without any label may fit every alert: one at least must ask for something. */
 export const asksForSomething = (matchers: readonly Matcher[]): boolean =>

@@ -2,6 +2,7 @@ import { formatInstant } from '../base/instant.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { Alert } from './alert.ts';
 import { type Labels, labelsOf } from './labels.ts';
+import type { Matcher } from './matcher.ts';
 
 /** One matcher of a silence, as Alertmanager's API writes it. */
 export interface SilenceMatcher {
@@ -87,3 +88,15 @@ export function alertText({ name, labels, place }: Alert): string {
     known.length > 0 ? known : [...labels].filter(([label]) => label !== 'alertname' && label !== 'severity');
   return told.length === 0 ? name : `${name} (${told.map(([part, value]) => `${part} ${value}`).join(', ')})`;
 }
+
+/** As written in a file: `alertname="DiskFull"`. */
+export function silenceMatcherText({ name, value, isRegex, isEqual }: SilenceMatcher): string {
+  return `${name}${isEqual ? '=' : '!'}${isRegex ? '~' : isEqual ? '' : '='}${JSON.stringify(value)}`;
+}
+
+export const toSilenceMatcher = ({ name, operator, value }: Matcher): SilenceMatcher => ({
+  name,
+  value,
+  isRegex: operator === '=~' || operator === '!~',
+  isEqual: operator === '=' || operator === '=~',
+});

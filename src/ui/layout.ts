@@ -4,6 +4,7 @@ const PLACES = [
   { path: '/', name: 'Now' },
   { path: '/slos', name: 'SLOs' },
   { path: '/fleet', name: 'Fleet' },
+  { path: '/silences', name: 'Silences' },
   { path: '/runbooks', name: 'Runbooks' },
 ] as const;
 

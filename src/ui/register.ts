@@ -7,6 +7,7 @@ import { fleetPage } from './pages/fleet.ts';
 import { incidentPage } from './pages/incident.ts';
 import { nowPage } from './pages/now.ts';
 import { slosPage } from './pages/slos.ts';
+import { registerSilencePages } from './register-silences.ts';
 
 const REFRESH_SECONDS = 15;
 const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note'] as const;
@@ -56,6 +57,7 @@ export function registerPages(
   server.get('/fleet', (_, reply) =>
     send(reply, 'Fleet', '/fleet', fleetPage(queries.fleet(), queries.now()), REFRESH_SECONDS),
   );
+  registerSilencePages(server, { queries, commands }, send);
   server.get('/runbooks', (_, reply) => {
     const items = queries.runbookNames().map((name) => html`<li><a href="/runbooks/${name}">${name}</a></li>`);
     return send(reply, 'Runbooks', '/runbooks', html`<ul class="plain">${items}</ul>`);

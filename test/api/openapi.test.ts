@@ -128,7 +128,8 @@ describe('/api/openapi.json', () => {
       for (const [status, response] of Object.entries(operation.responses)) {
         assert.ok(response.description !== 'Default Response' && response.description !== '', `${name} ${status}`);
         if (Number(status) >= 400 && !(name === 'GET /readyz' && status === '503')) {
-          assert.deepEqual(Object.keys(response.content ?? {}), ['application/problem+json'], `${name} ${status}`);
+          const type = path.startsWith('/api/v2/') ? 'application/json' : 'application/problem+json';
+          assert.deepEqual(Object.keys(response.content ?? {}), [type], `${name} ${status}`);
         }
       }
     }

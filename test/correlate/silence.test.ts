@@ -6,12 +6,11 @@ import {
   compileSilence,
   expireSilence,
   setSilence,
-  silenceMatcherText,
   silenceState,
 } from '../../src/correlate/silence.ts';
 import { labelsOf } from '../../src/model/labels.ts';
 import { parseMatcher } from '../../src/model/matcher.ts';
-import { muteLabels, type Silence, type SilenceDraft } from '../../src/model/mute.ts';
+import { muteLabels, type Silence, type SilenceDraft, silenceMatcherText } from '../../src/model/mute.ts';
 import { alertOf } from '../support/alerts.ts';
 import { matchersOf, silenceOf } from '../support/mutes.ts';
 import { minuteOf } from './scene.ts';

@@ -9,8 +9,12 @@ export interface Answer {
   readonly stderr: string;
 }
 
-/** Runs `slowburn ARGS` in this process, with `cwd` as its directory and no environment. */
-export async function runCommand(cwd: string, args: readonly string[]): Promise<Answer> {
+/** Runs `slowburn ARGS` in this process, with `cwd` as its directory and no environment but `env`. */
+export async function runCommand(
+  cwd: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
   let [stdout, stderr] = ['', ''];
   const program = createProgram({
     stdout: (text) => {
@@ -21,7 +25,7 @@ export async function runCommand(cwd: string, args: readonly string[]): Promise<
     },
     stdin: process.stdin,
     cwd,
-    env: {},
+    env,
     packageDir: PACKAGE,
     version: 'test',
     interactive: false,

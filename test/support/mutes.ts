@@ -3,9 +3,8 @@ import { zoneRulesOf } from '../../src/config/zone-rules.ts';
 import type { InhibitRule } from '../../src/correlate/inhibit.ts';
 import type { MuteInterval } from '../../src/correlate/interval.ts';
 import { MuteBook } from '../../src/correlate/mute.ts';
-import { toSilenceMatcher } from '../../src/correlate/silence.ts';
 import { type Matcher, parseMatcher } from '../../src/model/matcher.ts';
-import type { Silence } from '../../src/model/mute.ts';
+import { type Silence, toSilenceMatcher } from '../../src/model/mute.ts';
 import { MINUTE, T0 } from './alerts.ts';
 
 export function matchersOf(...texts: readonly string[]): readonly Matcher[] {

@@ -5,13 +5,16 @@ import { fitsLabels, fitsSilence, type GettableAlert, readFilters } from '../ale
 import { ALERTMANAGER_STATUS, GETTABLE_ALERT, NOTHING, RECEIVER_NAME, SILENCE_ID } from '../alertmanager-schemas.ts';
 import { callerOf } from '../caller.ts';
 import type { Api, RouteDeps } from '../deps.ts';
-import { badField, problemResponses } from '../problem.ts';
+import { alertmanagerResponses, badField } from '../problem.ts';
 import { ref } from '../schema-parts.ts';
 import { GETTABLE_SILENCE, SILENCE_REQUEST } from '../silence-schemas.ts';
 import { noSuchSilence, silenceAfter, toRequest } from './silences.ts';
 
 /** Told to clients as the time until which an alert counts without news of it; Alertmanager's resolve timeout. */
 const ENDS_AFTER_MS = 300_000;
+
+/** Clients choose by it which shapes they meet: those of this Alertmanager. */
+const SPOKEN_VERSION = '0.28.0';
 
 type GettableSilence = Omit<SilenceView, 'alerts'>;
 
@@ -46,7 +49,7 @@ export function registerAlertmanagerRoutes(app: Api, deps: RouteDeps & { readonl
         }),
         response: {
           200: Type.Array(ref<GettableAlert>(GETTABLE_ALERT), { description: 'Alerts.' }),
-          ...problemResponses('API_BAD_REQUEST'),
+          ...alertmanagerResponses('API_BAD_REQUEST'),
         },
       },
     },
@@ -73,7 +76,7 @@ export function registerAlertmanagerRoutes(app: Api, deps: RouteDeps & { readonl
         summary: 'Every receiver.',
         response: {
           200: Type.Array(ref<{ name: string }>(RECEIVER_NAME), { description: 'Receivers.' }),
-          ...problemResponses(),
+          ...alertmanagerResponses(),
         },
       },
     },
@@ -86,14 +89,21 @@ export function registerAlertmanagerRoutes(app: Api, deps: RouteDeps & { readonl
         operationId: 'getStatus',
         tags: ['alertmanager'],
         summary: 'Who answers.',
-        response: { 200: ref<object>(ALERTMANAGER_STATUS), ...problemResponses() },
+        response: { 200: ref<object>(ALERTMANAGER_STATUS), ...alertmanagerResponses() },
       },
     },
     () => ({
       cluster: { name: '', status: 'disabled', peers: [] },
       config: { original: '# slowburn: rules/routes.yaml and rules/correlation.yaml\n' },
       uptime: startedAt,
-      versionInfo: { branch: '', buildDate: '', buildUser: '', goVersion: '', revision: '', version: deps.version },
+      versionInfo: {
+        branch: '',
+        buildDate: '',
+        buildUser: '',
+        goVersion: '',
+        revision: `slowburn ${deps.version}`,
+        version: SPOKEN_VERSION,
+      },
     }),
   );
 }
@@ -109,7 +119,7 @@ function registerSilences(app: Api, { queries, commands }: RouteDeps): void {
         querystring: Type.Object({ filter }),
         response: {
           200: Type.Array(ref<GettableSilence>(GETTABLE_SILENCE), { description: 'Silences.' }),
-          ...problemResponses('API_BAD_REQUEST'),
+          ...alertmanagerResponses('API_BAD_REQUEST'),
         },
       },
     },
@@ -131,7 +141,7 @@ function registerSilences(app: Api, { queries, commands }: RouteDeps): void {
         body: SILENCE_REQUEST,
         response: {
           200: ref<{ silenceID: string }>(SILENCE_ID),
-          ...problemResponses('API_BAD_REQUEST', 'API_NOT_FOUND', 'API_UNAVAILABLE'),
+          ...alertmanagerResponses('API_BAD_REQUEST', 'API_NOT_FOUND', 'API_UNAVAILABLE'),
         },
       },
     },
@@ -150,7 +160,7 @@ function registerSilences(app: Api, { queries, commands }: RouteDeps): void {
         params,
         response: {
           200: ref<GettableSilence>(GETTABLE_SILENCE),
-          ...problemResponses('API_BAD_REQUEST', 'API_NOT_FOUND'),
+          ...alertmanagerResponses('API_BAD_REQUEST', 'API_NOT_FOUND'),
         },
       },
     },
@@ -170,12 +180,14 @@ function registerSilences(app: Api, { queries, commands }: RouteDeps): void {
         params,
         response: {
           200: ref<object>(NOTHING),
-          ...problemResponses('API_BAD_REQUEST', 'API_NOT_FOUND', 'API_CONFLICT', 'API_UNAVAILABLE'),
+          ...alertmanagerResponses('API_BAD_REQUEST', 'API_NOT_FOUND', 'API_UNAVAILABLE'),
         },
       },
     },
     (request) => {
-      silenceAfter(request.params.id, commands.expireSilence(request.params.id));
+      const outcome = commands.expireSilence(request.params.id);
+      // One that has ended stays so, which is what was asked for.
+      if (outcome.kind !== 'conflict') silenceAfter(request.params.id, outcome);
       return {};
     },
   );

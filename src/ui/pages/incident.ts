@@ -1,4 +1,4 @@
-import type { IncidentDetailView, MemberView, SloView } from '../../model/views.ts';
+import type { AlertView, IncidentDetailView, MemberView, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
 import { agoWords, exhaustionWords, labelWords, percentWords } from '../phrases.ts';
@@ -30,6 +30,7 @@ ${incident.previous === null ? '' : html`<div><dt>Follows</dt><dd><a href="/inci
 <p>${lead.summary}</p>
 ${incident.members.some(({ alert }) => isUnheard(alert, slos)) ? html`<p class="state no_data">${UNHEARD_WORDS}</p>` : ''}
 <p><a class="button" href="${incident.runbookUrl}">Open runbook ${incident.runbook}</a></p>
+${mutedSummary(incident)}
 ${actions(incident)}
 <section aria-labelledby="members"><h2 id="members">Why these are one incident</h2>
 <ul class="cards">${incident.members.map((member) => memberCard(member, member.alert.key === lead.key))}</ul></section>
@@ -62,6 +63,25 @@ function actions(incident: IncidentDetailView): Html {
 <div class="buttons">${buttons}</div></form>`;
 }
 
+/** Nothing that is muted may be invisible. */
+function mutedSummary({ members }: IncidentDetailView): Html | '' {
+  const firing = members.filter(({ alert }) => alert.state === 'firing');
+  const muted = firing.filter(({ alert }) => alert.mutes.length > 0);
+  if (muted.length === 0) return '';
+  const others = muted.length === firing.length ? 'nobody is told of this incident' : 'people are told of the others';
+  return html`<p class="state no_data">Muted: ${muted.length} of ${firing.length} firing alerts; ${others}. Each alert below says what mutes it.</p>`;
+}
+
+function mutedWords({ state, mutes, matchedLabels }: AlertView): Html {
+  const matchers = Object.entries(matchedLabels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const link =
+    state === 'firing'
+      ? html`<p><a href="/silences?matchers=${encodeURIComponent(matchers.join('\n'))}">Silence this alert</a></p>`
+      : '';
+  if (mutes.length === 0) return html`${link}`;
+  return html`<ul class="evidence">${mutes.map(({ text }) => html`<li>Muted: ${text}</li>`)}</ul>${link}`;
+}
+
 function memberCard(member: MemberView, isLead: boolean): Html {
   const { alert } = member;
   return html`<li class="card ${alert.state === 'firing' ? alert.severity : 'over'}">
@@ -69,6 +89,7 @@ function memberCard(member: MemberView, isLead: boolean): Html {
 <p>${severityBadge(alert.severity)} ${alert.state === 'firing' ? html`firing since ${time(alert.since)}` : alert.state === 'moved' ? html`goes on elsewhere` : html`resolved${member.resolvedAt === null ? '' : html` ${time(member.resolvedAt)}`}`}. ${labelWords(alert.labels)}</p>
 <p>${alert.summary}</p>
 <p class="quiet">${member.reason}</p>
+${mutedWords(alert)}
 ${alert.evidence.length === 0 ? '' : html`<ul class="evidence">${alert.evidence.map((evidence) => html`<li>${evidence.text}</li>`)}</ul>`}
 </li>`;
 }
