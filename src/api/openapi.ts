@@ -24,6 +24,7 @@ import {
   TIMELINE_ENTRY,
 } from './incident-schemas.ts';
 import { PROBLEM } from './problem.ts';
+import { ALERTS_RECEIVED, REFUSED_ALERT } from './routes/foreign-alerts.ts';
 import { CHECK, HEALTH } from './routes/health.ts';
 import {
   BALANCER,
@@ -47,7 +48,7 @@ const SCHEMAS = [
   [EVIDENCE, ALERT, ALERT_PAGE, INCIDENT, INCIDENT_PAGE, MEMBER, TIMELINE_ENTRY, SEND, INCIDENT_DETAIL],
   [RECURRENCE, CORRECTION_MARK, TIME_RANGE, CORRECTION, CORRECTION_EFFECT, AUDIT_ENTRY, CORRECTION_DETAIL],
   [CORRECTION_PAGE],
-  [CHECK, HEALTH, PROBLEM],
+  [REFUSED_ALERT, ALERTS_RECEIVED, CHECK, HEALTH, PROBLEM],
 ].flat();
 
 const TAGS = [
@@ -84,7 +85,11 @@ export async function prepareOpenapi(app: Api, version: string): Promise<void> {
       tags: TAGS,
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'A token of slowburn.yaml; POST needs role operate.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A token of slowburn.yaml; POST needs role operate, alerts role push.',
+          },
           basic: { type: 'http', scheme: 'basic', description: 'Any name, the token as password.' },
         },
       },

@@ -5,12 +5,14 @@ import type { IncidentAction } from '../model/incident.ts';
 import type { CommandOutcome, Commands, Queries } from '../model/views.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
+import type { ForeignAlerts } from './foreign-alerts.ts';
 
 /** The write side: a person's action goes through the correlator, is committed, and the sender is woken. */
 export function createCommands(deps: {
   clock: Clock;
   evaluator: Evaluator;
   corrections: Corrections;
+  foreign: ForeignAlerts;
   queries: Queries;
   wakeSender: () => void;
 }): Commands {
@@ -25,6 +27,7 @@ export function createCommands(deps: {
       const after = deps.queries.incident(incident);
       return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
     },
+    receiveAlerts: (alerts, way) => deps.foreign.receive(alerts, way, deps.clock.now()),
     correct: (request) => deps.corrections.create(request, deps.clock.now()),
     changeCorrection: (id, change) => deps.corrections.change(id, change, deps.clock.now()),
   };

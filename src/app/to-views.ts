@@ -101,6 +101,7 @@ export const toAlertView = (alert: Alert, state: 'firing' | 'resolved', incident
   exhaustion: alert.burn === null ? null : toExhaustionView(alert.burn.exhaustion),
   budgetRemaining: alert.burn?.budgetRemaining ?? null,
   incident,
+  link: alert.foreign?.link ?? null,
 });
 
 export function toIncidentView(incident: Incident, runbookUrl: (runbook: string) => string): IncidentView {

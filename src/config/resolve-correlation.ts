@@ -19,6 +19,8 @@ export const EMPTY_CORRELATION: CorrelationSettings = {
   reopenWithinTicket: ms(0),
   ackLapse: ms(0),
   minAlerts: 1,
+  replicaLabels: [],
+  ignoreLabels: [],
 };
 
 /**
@@ -44,14 +46,17 @@ export function resolveCorrelation(
     reopenWithinTicket: duration('reopenWithinTicket'),
     ackLapse: duration('ackLapse'),
     minAlerts: numberOf(child(settings, 'minAlerts')) ?? defaults.minAlerts,
+    replicaLabels: textsOf(child(settings, 'replicaLabels')) ?? defaults.replicaLabels,
+    ignoreLabels: textsOf(child(settings, 'ignoreLabels')) ?? defaults.ignoreLabels,
   };
 }
 
 function resolveSubjects(node: SourceNode): ReadonlyMap<string, readonly string[]> {
-  return new Map(
-    entries(node).map(([kind, { value }]) => [kind, items(value).map((label) => textOf(label) ?? '')] as const),
-  );
+  return new Map(entries(node).map(([kind, { value }]) => [kind, textsOf(value) ?? []] as const));
 }
+
+const textsOf = (node: SourceNode | undefined): readonly string[] | undefined =>
+  node === undefined ? undefined : items(node).map((item) => textOf(item) ?? '');
 
 function resolveCauses(node: SourceNode, report: Report): readonly CauseEdge[] {
   const edges: CauseEdge[] = [];

@@ -3,14 +3,17 @@ import { AppError } from '../base/app-error.ts';
 import type { EpochMs } from '../base/units.ts';
 import { decodeChange, decodeIncident, encodeChange, encodeIncident } from './codec.ts';
 import type { CorrectionStore } from './correction-store.ts';
+import type { ForeignAlertStore } from './foreign-alert-store.ts';
 import { guarded } from './guarded.ts';
 import { CORRECTIONS } from './migrations/corrections.ts';
+import { FOREIGN_ALERTS } from './migrations/foreign-alerts.ts';
 import { INIT } from './migrations/init.ts';
 import { createSqliteCorrections } from './sqlite-corrections.ts';
+import { createSqliteForeignAlerts } from './sqlite-foreign-alerts.ts';
 import { type Commit, type IncidentStore, type OutboxEntry, REOPENABLE_MS } from './store.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
-const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS];
+const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, FOREIGN_ALERTS];
 
 const BUSY_MS = 5000;
 /** A probe writes and syncs a page, so its answer is kept for so long. */
@@ -19,6 +22,7 @@ const PROBE_EVERY_MS = 1000;
 /** Incidents and what stands beside them in the same file. */
 export interface SqliteStore extends IncidentStore {
   readonly corrections: CorrectionStore;
+  readonly foreignAlerts: ForeignAlertStore;
 }
 
 /**
@@ -67,6 +71,7 @@ export function openSqliteStore(file: string): SqliteStore {
       }),
     writable: createProbe(db),
     corrections: createSqliteCorrections(db),
+    foreignAlerts: createSqliteForeignAlerts(db),
     close: () => {
       db.close();
     },

@@ -76,4 +76,6 @@ export const SETTINGS: CorrelationSettings = {
   reopenWithinTicket: ms(24 * 60 * MINUTE),
   ackLapse: ms(60 * MINUTE),
   minAlerts: 1,
+  replicaLabels: ['replica', 'prometheus_replica'],
+  ignoreLabels: ['value'],
 };

@@ -68,6 +68,7 @@ function memberCard(member: MemberView, isLead: boolean): Html {
 <p>${severityBadge(alert.severity)} ${alert.state === 'firing' ? html`firing since ${time(alert.since)}` : html`resolved${member.resolvedAt === null ? '' : html` ${time(member.resolvedAt)}`}`}. ${labelWords(alert.labels)}</p>
 <p>${alert.summary}</p>
 <p class="quiet">${member.reason}</p>
+${alert.link === null ? '' : html`<p><a href="${alert.link}" rel="noreferrer">Where it was raised</a></p>`}
 ${alert.evidence.length === 0 ? '' : html`<ul class="evidence">${alert.evidence.map((evidence) => html`<li>${evidence.text}</li>`)}</ul>`}
 </li>`;
 }
