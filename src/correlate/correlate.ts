@@ -146,7 +146,8 @@ class IncidentCorrelator implements Correlator {
 
   /**
    * The incident that an alert belongs to: the page that it comes back to; the oldest open one that it relates to; the
-   * ticket that it comes back to; the oldest resolved one that it relates to.
+   * ticket that it comes back to; the oldest resolved one that it relates to. What a person resolved comes back with its
+   * own alerts only: another one would come without a word.
    */
   #hostFor(alert: Alert, own: IncidentDraft | undefined, board: Board, now: EpochMs): Host | null {
     const isReopenable = ({ incident }: IncidentDraft): boolean => canReopen(incident, this.#settings, now);
@@ -155,7 +156,8 @@ class IncidentCorrelator implements Correlator {
     const parts = relatingParts(alert, this.#settings);
     const near = parts === null ? board.drafts() : board.near(alert.place, parts);
     const open = near.filter(({ incident }) => incident.state !== 'resolved');
-    return this.#related(alert, open) ?? back ?? this.#related(alert, near.filter(isReopenable));
+    const over = near.filter((draft) => isReopenable(draft) && (draft.incident.resolvedBy ?? null) === null);
+    return this.#related(alert, open) ?? back ?? this.#related(alert, over);
   }
 
   #related(alert: Alert, candidates: readonly IncidentDraft[]): Host | null {

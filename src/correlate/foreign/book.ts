@@ -172,7 +172,7 @@ export class ForeignBook {
       wait.backAt = null;
       return true;
     }
-    if (!wait.wasLost) return telemetry.newestPointAt < endsAt;
+    if (!wait.wasLost) return telemetry.newestPointAt <= endsAt;
     wait.backAt ??= now;
     if (evaluatedAt >= endsAt && evaluatedAt >= wait.backAt) return false;
     return now - wait.backAt < Math.max(validFor, RESOLVE_TIMEOUT);
