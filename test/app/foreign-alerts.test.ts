@@ -126,10 +126,7 @@ describe('what is taken', () => {
     const scene = new ForeignScene();
     for (let second = 0; second < 100; second += 20) scene.receive(second, [sent({ ...A, value: `${second}` })]);
     scene.to(120);
-    assert.deepEqual(
-      scene.told,
-      ['0 fired DiskFull'],
-    );
+    assert.deepEqual(scene.told, ['0 fired DiskFull']);
     assert.equal(scene.firing[0]?.labels.get('value'), '80');
   });
 });
