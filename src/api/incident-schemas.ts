@@ -5,6 +5,7 @@ import type {
   IncidentDetailView,
   IncidentView,
   MemberView,
+  MuteView,
   SendView,
   TimelineEntryView,
 } from '../model/views.ts';
@@ -37,6 +38,15 @@ export const EVIDENCE = viewSchema<EvidenceView>('Evidence', 'One reason that an
   text: text('What a person reads.'),
 });
 
+export const MUTE = viewSchema<MuteView>('Mute', 'Why nobody is told of an alert.', {
+  kind: oneOf(['silence', 'interval', 'inhibition'], 'What mutes it.'),
+  silence: textOrNull('Id of the silence.'),
+  interval: textOrNull('Name of the mute interval.'),
+  source: textOrNull('Key of the alert that inhibits it.'),
+  until: instantOrNull('When that ends; null for an inhibition.'),
+  text: text('The same in words, with who and why.'),
+});
+
 export const ALERT = viewSchema<AlertView>('Alert', 'A firing or just resolved alert.', {
   key: text('Identity: name and identity labels.'),
   name: text('Name; the runbook has the same.'),
@@ -45,6 +55,7 @@ export const ALERT = viewSchema<AlertView>('Alert', 'A firing or just resolved a
   tier: textOrNull('Highest tier of this episode; null for detectors.'),
   tiersHolding: texts('Tiers that hold now, highest first.'),
   labels: labelSet('Identity labels and those carried from the SLO or rule.'),
+  matchedLabels: labelSet('What matchers of silences see: labels, place, alertname, severity.'),
   since: instant('When it began to fire.'),
   owner: oneOf(['edge', 'service', 'network', 'partner'], 'Who acts first.'),
   summary: text('One sentence in the terms of users.'),
@@ -54,6 +65,7 @@ export const ALERT = viewSchema<AlertView>('Alert', 'A firing or just resolved a
   budgetRemaining: numberOrNull('For burn alerts, share of the budget that is left.'),
   incident: wholeOrNull('Id of the incident that holds it.'),
   link: textOrNull('Address of what raised it elsewhere; null for our own.'),
+  mutes: listOf(ref<MuteView>(MUTE), 'What keeps messages about it back; empty = nothing.'),
 });
 
 const incidentFields = {
@@ -103,6 +115,8 @@ export const TIMELINE_ENTRY = viewSchema<TimelineEntryView>('TimelineEntry', 'On
       'ack_lapsed',
       'snoozed',
       'note',
+      'muted',
+      'unmuted',
       'resolved',
       'reopened',
       'merged',

@@ -1,5 +1,13 @@
 import swagger from '@fastify/swagger';
 import { Type } from 'typebox';
+import {
+  ALERT_STATUS,
+  ALERTMANAGER_STATUS,
+  GETTABLE_ALERT,
+  NOTHING,
+  RECEIVER_NAME,
+  SILENCE_ID,
+} from './alertmanager-schemas.ts';
 import { RUN_VERSION, VERSION_DELTA, VERSION_HEALTH, VERSION_PAGE } from './config-schemas.ts';
 import {
   AUDIT_ENTRY,
@@ -20,12 +28,22 @@ import {
   INCIDENT_DETAIL,
   INCIDENT_PAGE,
   MEMBER,
+  MUTE,
   SEND,
   TIMELINE_ENTRY,
 } from './incident-schemas.ts';
 import { PROBLEM } from './problem.ts';
 import { ALERTS_RECEIVED, REFUSED_ALERT } from './routes/foreign-alerts.ts';
 import { CHECK, HEALTH } from './routes/health.ts';
+import {
+  GETTABLE_SILENCE,
+  PAST_ALERT,
+  SILENCE,
+  SILENCE_MATCHER,
+  SILENCE_PAGE,
+  SILENCE_PREVIEW,
+  SILENCE_STATUS,
+} from './silence-schemas.ts';
 import {
   BALANCER,
   BALANCER_PAGE,
@@ -45,9 +63,11 @@ const SCHEMAS = [
   [EXHAUSTION, BRACKET, SLICE_COVERAGE, SLO_MEMBER, LEFT_OUT, GROUP, SLO, SLO_PAGE],
   [STAGE_FIDELITIES, BOUNDS_AROUND, BALANCER, BALANCER_PAGE],
   [RUN_VERSION, VERSION_PAGE, VERSION_DELTA, VERSION_HEALTH],
-  [EVIDENCE, ALERT, ALERT_PAGE, INCIDENT, INCIDENT_PAGE, MEMBER, TIMELINE_ENTRY, SEND, INCIDENT_DETAIL],
+  [EVIDENCE, MUTE, ALERT, ALERT_PAGE, INCIDENT, INCIDENT_PAGE, MEMBER, TIMELINE_ENTRY, SEND, INCIDENT_DETAIL],
   [RECURRENCE, CORRECTION_MARK, TIME_RANGE, CORRECTION, CORRECTION_EFFECT, AUDIT_ENTRY, CORRECTION_DETAIL],
   [CORRECTION_PAGE],
+  [SILENCE_MATCHER, SILENCE_STATUS, SILENCE, SILENCE_PAGE, PAST_ALERT, SILENCE_PREVIEW, GETTABLE_SILENCE],
+  [ALERT_STATUS, RECEIVER_NAME, GETTABLE_ALERT, SILENCE_ID, ALERTMANAGER_STATUS, NOTHING],
   [REFUSED_ALERT, ALERTS_RECEIVED, CHECK, HEALTH, PROBLEM],
 ].flat();
 
@@ -55,6 +75,8 @@ const TAGS = [
   { name: 'slos', description: 'Objectives, budgets, burn.' },
   { name: 'alerts', description: 'What fires now.' },
   { name: 'incidents', description: 'Related alerts as one thing to act on.' },
+  { name: 'silences', description: 'Times in which nobody is told of some alerts.' },
+  { name: 'alertmanager', description: "What clients of Alertmanager's API v2 use, over the same." },
   { name: 'corrections', description: 'Times that do not count: planned work, accidents of others, bad data.' },
   { name: 'fleet', description: 'The balancers that push.' },
   { name: 'config versions', description: 'Config versions, and whether one is worse than what it replaced.' },

@@ -37,6 +37,21 @@ export function pageOf<T>(
   };
 }
 
+/** The same for a list whose order means something: a page goes on behind the item of its cursor. */
+export function pageInOrder<T>(
+  items: readonly T[],
+  keyOf: (item: T) => string,
+  request: { readonly cursor?: string | undefined; readonly limit: number },
+): Page<T> {
+  const after = request.cursor === undefined ? null : decodeCursor(request.cursor);
+  const from = after === null ? 0 : items.findIndex((item) => keyOf(item) === after) + 1;
+  if (after !== null && from === 0) throw badField('cursor', 'is of an item that is gone; start without it');
+  const page = items.slice(from, from + request.limit);
+  const last = page.at(-1);
+  const isLast = last === undefined || from + page.length >= items.length;
+  return { items: page, next: isLast ? null : encodeCursor(keyOf(last)) };
+}
+
 /** As JSON inside, so that any key survives, the empty one included. */
 const encodeCursor = (key: string): string => Buffer.from(JSON.stringify(key), 'utf8').toString('base64url');
 

@@ -9,6 +9,7 @@ import { createGuard } from './guard.ts';
 import { parseJsonBody } from './json-body.ts';
 import { prepareOpenapi, registerOpenapiRoute } from './openapi.ts';
 import { createRouteTable } from './route-table.ts';
+import { registerAlertmanagerRoutes } from './routes/alertmanager.ts';
 import { registerAlertRoutes } from './routes/alerts.ts';
 import { registerConfigVersionRoutes } from './routes/config-versions.ts';
 import { registerCorrectionRoutes } from './routes/corrections.ts';
@@ -19,6 +20,7 @@ import { registerIncidentActionRoutes } from './routes/incident-actions.ts';
 import { registerIncidentRoutes } from './routes/incidents.ts';
 import { registerMetricsRoutes } from './routes/metrics.ts';
 import { registerRunbookRoutes } from './routes/runbooks.ts';
+import { registerSilenceRoutes } from './routes/silences.ts';
 import { registerSloRoutes } from './routes/slos.ts';
 import { plainRunbookPage, type RunbookPage } from './runbook-page.ts';
 
@@ -67,6 +69,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerForeignAlertRoutes(app, options);
   registerIncidentRoutes(app, options);
   registerIncidentActionRoutes(app, options);
+  registerSilenceRoutes(app, options);
+  registerAlertmanagerRoutes(app, options);
   registerCorrectionRoutes(app, options);
   registerFleetRoutes(app, options);
   registerConfigVersionRoutes(app, options);

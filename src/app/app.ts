@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createApiServer } from '../api/server.ts';
 import type { Clock } from '../base/clock.ts';
@@ -27,6 +28,7 @@ import { startHeartbeats } from './heartbeat.ts';
 import { createIngest } from './ingest.ts';
 import { createQueries } from './queries.ts';
 import { readRunbook } from './runbooks.ts';
+import { createSilences } from './silences.ts';
 import { createSnapshots } from './snapshots.ts';
 import { createTickLoop } from './tick-loop.ts';
 import { type CreateTicker, createTicker } from './ticker.ts';
@@ -106,6 +108,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       book: engine.corrections,
       cells: engine.aggregate,
       slos: () => new Set(slos.map(({ id }) => id)),
+    });
+    const silences = createSilences({
+      store: store.silences,
+      book: engine.mutes,
+      firing: () => engine.evaluator.firing(),
+      incidents: store,
+      runbookUrl: (runbook) => runbookUrl(runbook, baseUrl()),
+      newId: randomUUID,
     });
     const turns = createTurns();
     const bodies = createBodyDecoder(turns);
@@ -191,6 +201,9 @@ export async function createApp(options: AppOptions): Promise<App> {
       evaluator: engine.evaluator,
       features: engine.aggregate,
       corrections,
+      silences,
+      receivers: receivers.map(({ name }) => name),
+      receiversOf: (incident) => engine.receiversOf(incident),
       configPush: () => options.rules.detectors.get(ALERT.configPushRegression),
       store,
       runbooksDir: config.runbooksDir,
@@ -202,6 +215,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       evaluator: engine.evaluator,
       corrections,
       foreign,
+      silences,
       queries,
       wakeSender: () => sender.wake(),
     });

@@ -6,6 +6,7 @@ import type { CommandOutcome, Commands, Queries } from '../model/views.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
 import type { ForeignAlerts } from './foreign-alerts.ts';
+import type { Silences } from './silences.ts';
 
 /** The write side: a person's action goes through the correlator, is committed, and the sender is woken. */
 export function createCommands(deps: {
@@ -13,6 +14,7 @@ export function createCommands(deps: {
   evaluator: Evaluator;
   corrections: Corrections;
   foreign: ForeignAlerts;
+  silences: Silences;
   queries: Queries;
   wakeSender: () => void;
 }): Commands {
@@ -28,6 +30,8 @@ export function createCommands(deps: {
       return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
     },
     receiveAlerts: (alerts, way) => deps.foreign.receive(alerts, way, deps.clock.now()),
+    setSilence: (request) => deps.silences.set(request, deps.clock.now()),
+    expireSilence: (id) => deps.silences.expire(id, deps.clock.now()),
     correct: (request) => deps.corrections.create(request, deps.clock.now()),
     changeCorrection: (id, change) => deps.corrections.change(id, change, deps.clock.now()),
   };

@@ -4,9 +4,11 @@ import { type BurnEngine, createBurnEngine } from '../burn/engine.ts';
 import type { Rules } from '../config/config.ts';
 import { zoneRulesOf } from '../config/zone-rules.ts';
 import { createCorrelator } from '../correlate/correlate.ts';
-import { effectiveRoutes } from '../correlate/route.ts';
+import { MuteBook } from '../correlate/mute.ts';
+import { effectiveRoutes, routeIncident } from '../correlate/route.ts';
 import { createDetectionEngine } from '../detect/registry.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
+import type { Incident } from '../model/incident.ts';
 import type { Receiver } from '../model/receiver.ts';
 import { firstStep } from '../model/runbook-step.ts';
 import { messageLinks } from '../notify/links.ts';
@@ -23,8 +25,12 @@ export interface Engine {
   readonly series: SeriesIngest;
   /** Empty at first. */
   readonly corrections: CorrectionBook;
+  /** Without silences at first. */
+  readonly mutes: MuteBook;
   readonly burn: BurnEngine;
   readonly evaluator: Evaluator;
+  /** Names of the receivers that routes choose for an incident as it is. */
+  receiversOf(incident: Incident): readonly string[];
   /** Takes up new SLOs: kept where id and query are the same, started afresh where the query changed. */
   replaceSlos(rules: Rules): void;
 }
@@ -51,6 +57,7 @@ export function createEngine(options: EngineOptions): Engine {
     balancers: aggregate,
   });
   const corrections = new CorrectionBook(zoneRulesOf);
+  const mutes = new MuteBook(rules.mutes, zoneRulesOf);
   const burn = createBurnEngine();
   const evaluator = createEvaluator({
     cells: aggregate,
@@ -59,6 +66,7 @@ export function createEngine(options: EngineOptions): Engine {
     burn,
     detection: createDetectionEngine(rules.detectors),
     correlator: createCorrelator(rules.correlation),
+    mutes,
     store,
     toOutbox: (notifications) =>
       toOutboxEntries(notifications, {
@@ -77,8 +85,11 @@ export function createEngine(options: EngineOptions): Engine {
     aggregate,
     series,
     corrections,
+    mutes,
     burn,
     evaluator,
+    receiversOf: (incident) =>
+      routeIncident(incident, incident.severity, routes, options.receivers).map(({ name }) => name),
     replaceSlos(next) {
       aggregate.replaceSlos(next.slos);
       aggregate.resetSeriesCounts();

@@ -5,9 +5,11 @@ import { drained } from '../base/steps.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { BurnEngine } from '../burn/engine.ts';
 import type { ActionResult, CorrelationResult, Correlator } from '../correlate/correlator.ts';
+import type { MuteBook } from '../correlate/mute.ts';
 import type { DetectionEngine } from '../detect/engine.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
 import type { IncidentAction, Notification } from '../model/incident.ts';
+import type { Mute } from '../model/mute.ts';
 import { decodeAlert, encodeAlert } from '../store/codec.ts';
 import type { AlertStateRecord, Commit, IncidentStore, OutboxEntry } from '../store/store.ts';
 
@@ -21,6 +23,7 @@ export interface EvaluatorDeps {
   readonly burn: BurnEngine;
   readonly detection: DetectionEngine;
   readonly correlator: Correlator;
+  readonly mutes: MuteBook;
   readonly store: IncidentStore;
   readonly toOutbox: OutboxBuilder;
 }
@@ -49,6 +52,8 @@ export interface Evaluator {
     now: EpochMs,
   ): ActionResult & { readonly outcome?: Outcome };
   firing(): readonly Alert[];
+  /** What mutes apply to an alert now. */
+  mutes(now: EpochMs): (alert: Alert) => readonly Mute[];
   /** Commits that the store has refused so far; nothing of them has been sent. */
   uncommitted(): number;
 }
@@ -97,7 +102,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     const detection = deps.detection.evaluate(deps.features, now);
     const alerts = [...burn.changes, ...detection.changes, ...foreign()];
     const tracked = trackFiring(firing, alerts);
-    const result = deps.correlator.correlate(alerts, now);
+    const result = deps.correlator.correlate(alerts, now, deps.mutes.over(firing.values(), now));
     const outbox = commit(
       now,
       [...burn.stored, ...detection.stored, ...tracked.stored],
@@ -132,6 +137,10 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     },
 
     firing: () => [...firing.values()],
+    mutes(now) {
+      const mutesOf = deps.mutes.over(firing.values(), now);
+      return (alert) => mutesOf(alert, []);
+    },
     uncommitted: () => waiting.length,
   };
 }

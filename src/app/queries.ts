@@ -11,6 +11,7 @@ import { configHealth, configVersions } from './config-views.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
 import { readRunbook, runbookNames } from './runbooks.ts';
+import type { Silences } from './silences.ts';
 import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
 
 export interface QueriesDeps {
@@ -20,6 +21,9 @@ export interface QueriesDeps {
   readonly evaluator: Evaluator;
   readonly features: FeatureView;
   readonly corrections: Corrections;
+  readonly silences: Silences;
+  readonly receivers: readonly string[];
+  readonly receiversOf: (incident: Incident) => readonly string[];
   /** Thresholds by which config versions are compared. */
   readonly configPush: () => DetectorSettings | undefined;
   readonly store: IncidentStore;
@@ -49,7 +53,10 @@ export function createQueries(deps: QueriesDeps): Queries {
       for (const incident of activeIncidents(deps.store)) {
         for (const member of incident.members) incidentOf.set(member.alert.key, incident.id);
       }
-      return deps.evaluator.firing().map((alert) => toAlertView(alert, 'firing', incidentOf.get(alert.key) ?? null));
+      const mutesOf = deps.evaluator.mutes(deps.clock.now());
+      return deps.evaluator
+        .firing()
+        .map((alert) => toAlertView(alert, 'firing', incidentOf.get(alert.key) ?? null, mutesOf(alert)));
     },
     incidents({ state, cursor, limit }) {
       const states: readonly Incident['state'][] =
@@ -70,6 +77,14 @@ export function createQueries(deps: QueriesDeps): Queries {
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     corrections: (filter) => deps.corrections.list(filter, deps.clock.now()),
     correction: (id) => deps.corrections.detail(id, deps.clock.now()),
+    silences: (filter) => deps.silences.list(filter, deps.clock.now()),
+    silence: (id) => deps.silences.one(id, deps.clock.now()),
+    previewSilence: (matchers) => deps.silences.preview(matchers, deps.clock.now()),
+    receivers: () => deps.receivers,
+    receiversOf(id) {
+      const incident = deps.store.incident(id);
+      return incident === null ? [] : deps.receiversOf(incident);
+    },
     health: deps.health,
     runbook: (name) => readRunbook(deps.runbooksDir, name),
     runbookNames: () => runbookNames(deps.runbooksDir),

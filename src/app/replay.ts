@@ -8,12 +8,16 @@ import { decodeMetrics } from '../otlp/decode-metrics.ts';
 import { Staging } from '../otlp/staging.ts';
 import { createMemoryForeignAlerts } from '../store/foreign-alert-store.ts';
 import { createMemoryCorrections } from '../store/memory-corrections.ts';
+import { createMemorySilences } from '../store/memory-silences.ts';
+import { createMemoryStore } from '../store/memory-store.ts';
 import { type Corrections, createCorrections } from './corrections.ts';
 import type { Engine } from './engine.ts';
 import { createForeignAlerts, type ForeignAlerts } from './foreign-alerts.ts';
 import { actOnCorrection, CORRECTION_ACTIONS, isCorrectionAction } from './replay-correction.ts';
 import type { ReplayLine } from './replay-input.ts';
 import { compareText, type ReplaySink } from './replay-output.ts';
+import { isSilenceOfAlerts, silenceFrom } from './replay-silence.ts';
+import { createSilences, type Silences } from './silences.ts';
 import { TICK_MS, tickAtOrAfter } from './ticker.ts';
 import { createUnsentEngine } from './unsent-engine.ts';
 
@@ -49,13 +53,28 @@ export function createReplay(rules: Rules, sink: ReplaySink): Replay {
     cells: engine.aggregate,
     slos: () => ids,
   });
-  return new ReplayRun(engine, foreign, corrections, sink);
+  let silencesMade = 0;
+  const silences = createSilences({
+    store: createMemorySilences(),
+    book: engine.mutes,
+    firing: () => engine.evaluator.firing(),
+    incidents: createMemoryStore(),
+    runbookUrl: (runbook) => runbook,
+    newId: () => String(++silencesMade),
+  });
+  return new ReplayRun(engine, foreign, { corrections, silences }, sink);
+}
+
+/** What people can do beside acting on incidents. */
+interface People {
+  readonly corrections: Corrections;
+  readonly silences: Silences;
 }
 
 class ReplayRun implements Replay {
   readonly #engine: Engine;
   readonly #foreign: ForeignAlerts;
-  readonly #corrections: Corrections;
+  readonly #people: People;
   readonly #sink: ReplaySink;
   readonly #staging = new Staging();
   #now: EpochMs | null = null;
@@ -64,10 +83,10 @@ class ReplayRun implements Replay {
   /** A line that jumped, held until the next one shows whether the jump is real. */
   #held: { readonly line: ReplayLine & { kind: 'metrics' }; readonly at: EpochMs } | null = null;
 
-  constructor(engine: Engine, foreign: ForeignAlerts, corrections: Corrections, sink: ReplaySink) {
+  constructor(engine: Engine, foreign: ForeignAlerts, people: People, sink: ReplaySink) {
     this.#engine = engine;
     this.#foreign = foreign;
-    this.#corrections = corrections;
+    this.#people = people;
     this.#sink = sink;
   }
 
@@ -171,7 +190,8 @@ class ReplayRun implements Replay {
 
   #act(fields: Readonly<Record<string, unknown>>, now: EpochMs): string | null {
     const name = fields['action'];
-    if (isCorrectionAction(name)) return actOnCorrection(this.#corrections, name, fields, now);
+    if (isCorrectionAction(name)) return actOnCorrection(this.#people.corrections, name, fields, now);
+    if (isSilenceOfAlerts(fields)) return silenceFrom(this.#people.silences, fields, now);
     const action = readAction(fields);
     if (typeof action === 'string') return action;
     const incident = fields['incident'];
@@ -204,10 +224,11 @@ function readAction(fields: Readonly<Record<string, unknown>>): IncidentAction |
     case 'reopen':
       return { kind, by, note };
     case 'snooze':
-      return until === null ? '"snooze" needs "until"' : { kind, by, note, until };
+    case 'silence':
+      return until === null ? `"${kind}" needs "until"` : { kind: 'snooze', by, note, until };
     case 'note':
       return note === null ? '"note" needs "note"' : { kind, by, note };
     default:
-      return `unknown action ${JSON.stringify(fields['action'])}: one of acknowledge, unacknowledge, resolve, reopen, snooze, note, ${CORRECTION_ACTIONS.join(', ')}`;
+      return `unknown action ${JSON.stringify(fields['action'])}: one of acknowledge, unacknowledge, resolve, reopen, snooze, silence, note, ${CORRECTION_ACTIONS.join(', ')}`;
   }
 }

@@ -6,6 +6,7 @@ import { boundFix } from '../config/bound-settings.ts';
 import type { Alert, Exhaustion } from '../model/alert.ts';
 import { type Incident, type IncidentChange, type IncidentMember, leadAlert } from '../model/incident.ts';
 import { labelsToObject } from '../model/labels.ts';
+import { type Mute, muteLabels, muteText } from '../model/mute.ts';
 import type {
   AlertView,
   BalancerView,
@@ -15,6 +16,7 @@ import type {
   IncidentDetailView,
   IncidentView,
   MemberView,
+  MuteView,
   SendView,
   SliceCoverageView,
   SloView,
@@ -85,7 +87,21 @@ export const toSloView = (slo: GroupStatus['slo'], groups: readonly GroupStatus[
   groups: groups.map(toGroupView),
 });
 
-export const toAlertView = (alert: Alert, state: 'firing' | 'resolved', incident: number | null): AlertView => ({
+const toMuteView = (mute: Mute): MuteView => ({
+  kind: mute.kind,
+  silence: mute.kind === 'silence' ? mute.id : null,
+  interval: mute.kind === 'interval' ? mute.name : null,
+  source: mute.kind === 'inhibition' ? mute.source : null,
+  until: mute.kind === 'inhibition' ? null : formatInstant(mute.until),
+  text: muteText(mute),
+});
+
+export const toAlertView = (
+  alert: Alert,
+  state: 'firing' | 'resolved',
+  incident: number | null,
+  mutes: readonly Mute[] = [],
+): AlertView => ({
   key: alert.key,
   name: alert.name,
   state,
@@ -93,6 +109,7 @@ export const toAlertView = (alert: Alert, state: 'firing' | 'resolved', incident
   tier: alert.tier,
   tiersHolding: alert.tiersHolding,
   labels: labelsToObject(alert.labels),
+  matchedLabels: labelsToObject(muteLabels(alert)),
   since: formatInstant(alert.since),
   owner: alert.owner,
   summary: alert.summary,
@@ -102,6 +119,7 @@ export const toAlertView = (alert: Alert, state: 'firing' | 'resolved', incident
   budgetRemaining: alert.burn?.budgetRemaining ?? null,
   incident,
   link: alert.foreign?.link ?? null,
+  mutes: state === 'firing' ? mutes.map(toMuteView) : [],
 });
 
 export function toIncidentView(incident: Incident, runbookUrl: (runbook: string) => string): IncidentView {
@@ -114,7 +132,7 @@ export function toIncidentView(incident: Incident, runbookUrl: (runbook: string)
     severity: incident.severity,
     tier: incident.tier,
     title: incident.title,
-    lead: toAlertView(lead, leadMember?.state ?? 'resolved', incident.id),
+    lead: toAlertView(lead, leadMember?.state ?? 'resolved', incident.id, leadMember?.mutes),
     exhaustion: soonestExhaustion(incident),
     alerts: incident.members.map((member) => member.alert.name),
     runbook: incident.runbook,
@@ -139,7 +157,7 @@ function soonestExhaustion(incident: Incident): ExhaustionView | null {
 }
 
 const toMemberView = (member: IncidentMember, incident: number): MemberView => ({
-  alert: toAlertView(member.alert, member.state, incident),
+  alert: toAlertView(member.alert, member.state, incident, member.mutes),
   joinedAt: formatInstant(member.joinedAt),
   resolvedAt: instantOrNull(member.resolvedAt),
   reason: member.reason,

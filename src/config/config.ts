@@ -1,3 +1,4 @@
+import type { MuteRules } from '../correlate/mute.ts';
 import type { CorrelationSettings } from '../correlate/settings.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
@@ -43,6 +44,8 @@ export interface Rules {
   readonly slos: readonly Slo[];
   readonly detectors: ReadonlyMap<string, DetectorSettings>;
   readonly correlation: CorrelationSettings;
+  /** Inhibition and mute intervals, from correlation.yaml. */
+  readonly mutes: MuteRules;
   /** From routes.yaml; receivers of slowburn.yaml come first where both exist. */
   readonly receivers: readonly Receiver[];
   readonly routes: readonly Route[];

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { err, ok, type Result } from '../base/result.ts';
+import { type MuteRules, NO_MUTE_RULES } from '../correlate/mute.ts';
 import type { CorrelationSettings } from '../correlate/settings.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import { ALERT } from '../model/conventions.ts';
@@ -14,6 +15,7 @@ import { readSlos } from './read-slos.ts';
 import { createReport, hasErrors, type Report, sortProblems } from './report.ts';
 import { EMPTY_CORRELATION, resolveCorrelation } from './resolve-correlation.ts';
 import { resolveDetectors } from './resolve-detectors.ts';
+import { resolveMutes } from './resolve-mutes.ts';
 import { checkReceiver, resolveReceivers, resolveRoutes } from './resolve-routes.ts';
 import {
   DEFAULT_IDENTITY_HEADER,
@@ -148,12 +150,12 @@ export function loadRules(options: RulesOptions): LoadedRules {
   const policies = readPolicies(files, options, problems);
   const slos = readSlos(files.slos, { runbooks, policies, zoneRules: zoneRulesOf }, problems).map(({ slo }) => slo);
   const { detectors, heartbeat } = readDetectors(files, options, runbooks, problems);
-  const correlation = readCorrelation(files, options, problems);
+  const { correlation, mutes } = readCorrelation(files, options, problems);
   const { receivers, routes, names } = readRoutes(files, options, problems);
   if (heartbeat !== null && names !== null) {
     checkReceiver(heartbeat.name, heartbeat.at, names, heartbeat.report, options.offline);
   }
-  const rules = { slos, detectors, correlation, receivers, routes };
+  const rules = { slos, detectors, correlation, mutes, receivers, routes };
   return {
     rules: hasErrors(problems) ? null : rules,
     slos,
@@ -214,15 +216,21 @@ function readDetectors(
   return { detectors, heartbeat };
 }
 
-function readCorrelation(files: RuleFiles, options: RulesOptions, problems: Problem[]): CorrelationSettings {
+function readCorrelation(
+  files: RuleFiles,
+  options: RulesOptions,
+  problems: Problem[],
+): { readonly correlation: CorrelationSettings; readonly mutes: MuteRules } {
   let correlation = EMPTY_CORRELATION;
+  let mutes = NO_MUTE_RULES;
   for (const file of layers('correlation.yaml', files, options)) {
     const report = createReport(file, problems);
     const document = readSingle(file, report, problems);
     if (document === undefined || !checkSchema(CorrelationSchema, document, report)) continue;
     correlation = resolveCorrelation(document.root, correlation, report);
+    mutes = resolveMutes(document.root, mutes, zoneRulesOf, report);
   }
-  return correlation;
+  return { correlation, mutes };
 }
 
 function readRoutes(

@@ -92,7 +92,8 @@ export function checkReceiver(
   });
 }
 
-function resolveMatcher(node: SourceNode, report: Report): Matcher | null {
+/** Null where it is none; that is reported. */
+export function resolveMatcher(node: SourceNode, report: Report): Matcher | null {
   const text = textOf(node) ?? '';
   const matcher = parseMatcher(text);
   if (matcher === null) {

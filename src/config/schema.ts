@@ -13,6 +13,12 @@ const flag = (description: string) => Type.Boolean({ description, expected: 'tru
 const oneOf = (values: string[], description: string) =>
   Type.Enum(values, { description, expected: `one of ${values.join(', ')}` });
 const duration = (description: string) => text(description, 'a duration such as 5m, 1h30m or 30d');
+const matcherList = (description: string) =>
+  Type.Array(text('Prometheus matcher, for example team=edge.'), {
+    minItems: 1,
+    description,
+    expected: 'a list of matchers',
+  });
 const list = <T extends TSchema>(item: T, description: string) => Type.Array(item, { description, expected: 'a list' });
 const labelNames = (description: string) =>
   Type.Array(Type.String({ minLength: 1, expected: 'a label name' }), {
@@ -186,6 +192,42 @@ export const CorrelationSchema = Type.Object(
       Type.Record(
         Type.String(),
         Type.Array(Type.String({ minLength: 1 }), { minItems: 1, expected: 'a list of labels' }),
+      ),
+    ),
+    inhibit: Type.Optional(
+      list(
+        Type.Object(
+          {
+            source: matcherList('Alerts that mute others while they fire.'),
+            target: matcherList('Alerts that they mute.'),
+            equal: Type.Array(Type.String({ minLength: 1 }), {
+              description: 'Labels or parts of the place that must be the same.',
+              expected: 'a list of labels; [] = anywhere',
+            }),
+          },
+          STRICT,
+        ),
+        'Which alerts mute which others.',
+      ),
+    ),
+    muteIntervals: Type.Optional(
+      list(
+        Type.Object(
+          {
+            name: text('Unique; timelines name it.'),
+            weekdays: Type.Optional(
+              Type.Union([Type.String(), Type.Array(Type.String())], {
+                description: 'Days on which it begins.',
+                expected: 'a range such as mon..fri, or a list of days',
+              }),
+            ),
+            between: text('Local times of day.', 'two times such as 02:00-04:00'),
+            zone: text('Time zone of the clocks.', 'an IANA time zone such as Europe/Berlin'),
+            matchers: matcherList('Alerts that it mutes.'),
+          },
+          STRICT,
+        ),
+        'Times of the week in which some alerts are muted.',
       ),
     ),
     settings: Type.Optional(

@@ -2,8 +2,9 @@ import type { EpochMs } from '../base/units.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import { newDomainsOf } from './domains.ts';
-import { firingAlerts, type IncidentDraft, isHeld } from './draft.ts';
+import { audibleAlerts, firingAlerts, highestSeverity, type IncidentDraft, isHeld } from './draft.ts';
 import type { Due } from './lifecycle.ts';
+import { oweNews, type Unmuted } from './muting.ts';
 import type { CorrelationSettings } from './settings.ts';
 
 /** The tier whose first holding pages again: what is gone within hours cannot wait for the first page to be read. */
@@ -14,17 +15,30 @@ const STILL_BURNING_SPENT = 0.1;
 
 /**
  * Says what has to be said now, at most one thing in a tick (design section 10: one incident, one page; what pages
- * again).
+ * again). It is decided from what is audible; that a page has fallen is said all the same, as it closes something.
  */
-export function announce(draft: IncidentDraft, settings: CorrelationSettings, now: EpochMs, due: Due): void {
+export function announce(
+  draft: IncidentDraft,
+  settings: CorrelationSettings,
+  now: EpochMs,
+  due: Due,
+  unmuted: Unmuted | null = null,
+): void {
   const { incident } = draft;
   const { announced } = incident;
-  const firing = firingAlerts(incident);
-  if (incident.state === 'resolved' || firing.length === 0 || isHeld(incident)) return;
-  if (announced.severity === null) draft.notify('opened', 'first alert of a new incident');
-  else if (incident.severity === 'page') announcePage(draft, firing, now, due);
-  else if (announced.severity === 'page') announceFall(draft, settings, now);
+  if (incident.state === 'resolved' || firingAlerts(incident).length === 0 || isHeld(incident)) return;
+  const audible = audibleAlerts(incident);
+  const pages = audible.length > 0 && highestSeverity(audible) === 'page';
+  if ((due.unmuted || due.lapsed !== null) && !pages) oweNews(draft);
+  const isFirst = announced.severity === null;
+  if (isFirst && audible.length === 0) return;
+  if (isFirst && unmuted === null) draft.notify('opened', 'first alert of a new incident');
+  else if (pages && !isFirst) announcePage(draft, audible, now, due, unmuted);
+  else if (unmuted?.isNew === true || (isFirst && unmuted !== null)) draft.notify('unmuted', endOf(unmuted));
+  else if (incident.severity === 'ticket' && announced.severity === 'page') announceFall(draft, settings, now);
 }
+
+const endOf = ({ text }: Unmuted): string => `it goes on, and nothing mutes it any more: ${text} is over`;
 
 /** A page that became a ticket. What ended a moment ago may be back in the next, so the fall is held that long. */
 function announceFall(draft: IncidentDraft, settings: CorrelationSettings, now: EpochMs): void {
@@ -39,17 +53,25 @@ function announceFall(draft: IncidentDraft, settings: CorrelationSettings, now: 
   else draft.set({ announced: { ...announced, severity: 'ticket' } });
 }
 
-function announcePage(draft: IncidentDraft, firing: readonly Alert[], now: EpochMs, due: Due): void {
+function announcePage(
+  draft: IncidentDraft,
+  firing: readonly Alert[],
+  now: EpochMs,
+  due: Due,
+  unmuted: Unmuted | null,
+): void {
   const rise = riseOf(draft, firing, now);
   if (rise !== null) {
     draft.set({ snoozedUntil: null });
-    draft.notify('escalated', rise);
+    if (unmuted?.pages === true) draft.notify('unmuted', endOf(unmuted));
+    else draft.notify('escalated', rise);
     return;
   }
   const { incident } = draft;
   if (incident.snoozedUntil !== null) return;
   const reached = new Set(firing.flatMap((alert) => newDomainsOf(alert, incident.announced.domains)));
-  if (due.unmuted) draft.notify('unmuted', 'the snooze ended while it still pages');
+  if (unmuted !== null && (unmuted.pages || unmuted.isNew)) draft.notify('unmuted', endOf(unmuted));
+  else if (due.unmuted) draft.notify('unmuted', 'the snooze ended while it still pages');
   else if (reached.size > 0) draft.notify('new_failure_domain', `it reached ${[...reached].join(' and ')}`);
   else if (due.lapsed !== null)
     draft.notify('ack_lapsed', `the acknowledgement of ${due.lapsed} lapsed while it still pages`);

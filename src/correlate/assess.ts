@@ -1,15 +1,12 @@
 import { present } from '../base/assert.ts';
-import { parseDuration } from '../base/duration.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import { causesOf } from './causes.ts';
 import { firingAlerts, highestSeverity, type IncidentDraft } from './draft.ts';
 import type { CorrelationSettings } from './settings.ts';
+import { byStart, tierMs, tierOf } from './tier.ts';
 import { titleOf } from './title.ts';
-
-const byStart = (a: Alert, b: Alert): number =>
-  a.since - b.since || (a.name < b.name ? -1 : a.name > b.name ? 1 : a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 /**
  * The likeliest cause: explained by the fewest others among those that fire (else among all), then the first to fire.
@@ -31,17 +28,6 @@ function leadOf(incident: Incident, settings: CorrelationSettings): Alert {
   const ofItsKind = candidates.filter(({ name, severity }) => name === first.name && severity === 'page').sort(byStart);
   return ofItsKind[0] ?? first;
 }
-
-/** The fastest tier among pages, else among tickets. A tier is named after the time in which it empties the budget. */
-function tierOf(firing: readonly Alert[]): string | null {
-  const rank = ({ severity }: Alert): number => (severity === 'page' ? 0 : 1);
-  const [first] = firing
-    .filter(({ tier }) => tier !== null)
-    .sort((a, b) => rank(a) - rank(b) || tierMs(a.tier) - tierMs(b.tier) || byStart(a, b));
-  return first?.tier ?? null;
-}
-const tierMs = (tier: string | null): number =>
-  tier === null ? Number.MAX_SAFE_INTEGER : (parseDuration(tier) ?? Number.MAX_SAFE_INTEGER);
 
 /** Brings lead, severity, tier and title up to date with the members, and writes down what that changed. */
 export function reassess(draft: IncidentDraft, settings: CorrelationSettings, now: EpochMs): void {

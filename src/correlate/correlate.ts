@@ -9,6 +9,8 @@ import type { ActionResult, CorrelationResult, Correlator } from './correlator.t
 import { firingAlerts, type IncidentDraft, isHeld } from './draft.ts';
 import { LeadHistory } from './lead-history.ts';
 import { advance, canReopen, openWhenDue, reopen } from './lifecycle.ts';
+import { type MuteSource, NOTHING_MUTED } from './mute.ts';
+import { applyMutes } from './muting.ts';
 import { inOrder } from './order.ts';
 import { relatingParts, relationOf } from './relation.ts';
 import type { CorrelationSettings } from './settings.ts';
@@ -49,7 +51,7 @@ class IncidentCorrelator implements Correlator {
     return [...this.#held.values()];
   }
 
-  correlate(changes: readonly AlertChange[], now: EpochMs): CorrelationResult {
+  correlate(changes: readonly AlertChange[], now: EpochMs, mutesOf: MuteSource = NOTHING_MUTED): CorrelationResult {
     const board = new Board(this.#held.values(), now);
     for (const ofOneAlert of inOrder(changes)) {
       if (isBlip(ofOneAlert, board)) continue;
@@ -61,8 +63,9 @@ class IncidentCorrelator implements Correlator {
       openWhenDue(draft, this.#settings, now);
       reassess(draft, this.#settings, now);
       if (isNew) draft.set({ previous: this.#leads.lastOf(draft.incident.lead) });
+      const unmuted = applyMutes(draft, mutesOf);
       const due = advance(draft, this.#settings, now);
-      announce(draft, this.#settings, now, due);
+      announce(draft, this.#settings, now, due, unmuted);
     }
     return this.#take(board, now);
   }
@@ -146,8 +149,8 @@ class IncidentCorrelator implements Correlator {
 
   /**
    * The incident that an alert belongs to: the page that it comes back to; the oldest open one that it relates to; the
-   * ticket that it comes back to; the oldest resolved one that it relates to. What a person resolved comes back with its
-   * own alerts only: another one would come without a word.
+   * ticket that it comes back to; the oldest resolved one that it relates to. What a person resolved comes back with
+   * its own alerts only: another one would come without a word.
    */
   #hostFor(alert: Alert, own: IncidentDraft | undefined, board: Board, now: EpochMs): Host | null {
     const isReopenable = ({ incident }: IncidentDraft): boolean => canReopen(incident, this.#settings, now);

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/units.ts';
 import type { AlertChange } from '../model/alert.ts';
 import type { Incident, IncidentAction, IncidentChange, Notification } from '../model/incident.ts';
+import type { MuteSource } from './mute.ts';
 
 /** What one tick or one action did to incidents. Order: as decided. */
 export interface CorrelationResult {
@@ -18,8 +19,11 @@ export type ActionResult =
 /** Alerts to incidents. Holds the incidents that can still change; no IO, no clock. */
 export interface Correlator {
   restore(incidents: readonly Incident[], nextIncidentId: number): void;
-  /** The same changes in any order give the same result. Also advances timers (resolve hold, lapses) to `now`. */
-  correlate(changes: readonly AlertChange[], now: EpochMs): CorrelationResult;
+  /**
+   * The same changes in any order give the same result. Also advances timers (resolve hold, lapses) to `now`. What
+   * `mutesOf` mutes is part of its incident like anything else, only that nobody is told; nothing is muted without it.
+   */
+  correlate(changes: readonly AlertChange[], now: EpochMs, mutesOf?: MuteSource): CorrelationResult;
   act(incident: number | 'newest_open', action: IncidentAction, now: EpochMs): ActionResult;
   /** Incidents held: not resolved, or still able to reopen. */
   incidents(): readonly Incident[];

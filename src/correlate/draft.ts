@@ -9,6 +9,7 @@ import type {
   NotificationReason,
 } from '../model/incident.ts';
 import { domainsOf } from './domains.ts';
+import { tierOf } from './tier.ts';
 
 /** What one tick or action gathers over all incidents. */
 export interface Gathered {
@@ -62,23 +63,23 @@ export class IncidentDraft {
   notify(reason: NotificationReason, why: string): void {
     const { incident } = this;
     const seq = incident.seq + 1;
-    const isPage = incident.severity === 'page' && reason !== 'resolved' && reason !== 'deescalated';
-    const firing = firingAlerts(incident);
+    const { severity, tier } = saidOf(incident, reason);
+    const isPage = severity === 'page' && reason !== 'resolved' && reason !== 'deescalated';
+    const audible = audibleAlerts(incident);
     this.set({
       seq,
       announced: {
-        severity: incident.severity,
+        severity: announcedSeverity(incident, reason, severity),
         lastPageAt: isPage ? this.#now : incident.announced.lastPageAt,
         tiers: union(
           incident.announced.tiers,
-          firing.flatMap(({ tiersHolding }) => tiersHolding),
+          audible.flatMap(({ tiersHolding }) => tiersHolding),
         ),
-        domains: union(incident.announced.domains, firing.flatMap(domainsOf)),
+        domains: union(incident.announced.domains, audible.flatMap(domainsOf)),
         episode: incident.episode,
         stillBurning: incident.announced.stillBurning || reason === 'still_burning',
       },
     });
-    const { severity, tier } = this.incident;
     this.#gathered.notifications.push({ incident: this.incident, seq, at: this.#now, reason, severity, tier, why });
   }
 
@@ -88,8 +89,14 @@ export class IncidentDraft {
     const known = this.incident.members[index];
     const member: IncidentMember =
       known === undefined
-        ? { alert, state: 'firing', joinedAt: this.#now, resolvedAt: null, reason }
-        : { ...known, alert, state: 'firing', resolvedAt: null };
+        ? { alert, state: 'firing', joinedAt: this.#now, resolvedAt: null, reason, heard: false }
+        : {
+            ...known,
+            alert,
+            state: 'firing',
+            resolvedAt: null,
+            ...(known.state === 'resolved' ? { heard: false } : {}),
+          };
     const members =
       known === undefined ? [...this.incident.members, member] : this.incident.members.with(index, member);
     this.set({ members });
@@ -109,6 +116,26 @@ export const isHeld = ({ seq }: Incident): boolean => seq === 0;
 
 export const firingAlerts = (incident: Incident): readonly Alert[] =>
   incident.members.filter(({ state }) => state === 'firing').map(({ alert }) => alert);
+
+export const isMuted = ({ mutes = [] }: IncidentMember): boolean => mutes.length > 0;
+
+/** Those that fire and that people may be told of: what is said of an incident is decided from them. */
+export const audibleAlerts = (incident: Incident): readonly Alert[] =>
+  incident.members.filter((member) => member.state === 'firing' && !isMuted(member)).map(({ alert }) => alert);
+
+/** What a message says of the incident: what is audible of it. What closes speaks of all. */
+function saidOf(incident: Incident, reason: NotificationReason): Pick<Notification, 'severity' | 'tier'> {
+  const audible = audibleAlerts(incident);
+  const isWhole = audible.length === firingAlerts(incident).length;
+  if (isWhole || reason === 'resolved' || reason === 'deescalated') return incident;
+  return { severity: highestSeverity(audible), tier: tierOf(audible) };
+}
+
+/** A page that is muted while a ticket is told of has not fallen. */
+function announcedSeverity({ announced, episode }: Incident, reason: NotificationReason, said: Severity): Severity {
+  const isPaged = announced.severity === 'page' && announced.episode === episode;
+  return isPaged && reason === 'unmuted' ? 'page' : said;
+}
 
 export const highestSeverity = (alerts: readonly Alert[]): Severity =>
   alerts.some(({ severity }) => severity === 'page') ? 'page' : 'ticket';

@@ -1,7 +1,7 @@
 import { type EpochMs, epochMs, HOUR } from '../base/units.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
-import { firingAlerts, highestSeverity, type IncidentDraft, isHeld } from './draft.ts';
+import { firingAlerts, highestSeverity, type IncidentDraft, isHeld, isMuted } from './draft.ts';
 import type { CorrelationSettings } from './settings.ts';
 
 const REOPEN_LONGEST_MS = 6 * HOUR;
@@ -89,6 +89,8 @@ export function reopen(draft: IncidentDraft, now: EpochMs, reason: string, by: s
       resolvedBy: null,
       quietSince: null,
       snoozedUntil: snoozedUntil !== null && snoozedUntil > now ? snoozedUntil : null,
+      // What was muted at the end of the last episode tells nothing of this one.
+      members: draft.incident.members.map((member) => (isMuted(member) ? { ...member, mutes: [] } : member)),
       announced: { ...announced, stillBurning: false, tiers: [] },
     },
     by,

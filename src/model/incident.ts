@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/units.ts';
 import type { Alert, Severity } from './alert.ts';
+import type { Mute } from './mute.ts';
 
 export type IncidentState = 'open' | 'acknowledged' | 'resolved';
 
@@ -12,6 +13,10 @@ export interface IncidentMember {
   readonly resolvedAt: EpochMs | null;
   /** Why it joined, for a person: `first alert`, `HostEjections explains UpstreamErrors in cluster checkout, 40 s apart`. */
   readonly reason: string;
+  /** Why nobody is told of it; absent or empty = audible. As long as it fires. */
+  readonly mutes?: readonly Mute[];
+  /** False from its start until it is first audible; absent = true. */
+  readonly heard?: boolean;
 }
 
 export interface Acknowledgement {
@@ -81,6 +86,8 @@ export type IncidentChangeKind =
   | 'ack_lapsed'
   | 'snoozed'
   | 'note'
+  | 'muted'
+  | 'unmuted'
   | 'resolved'
   | 'reopened'
   | 'merged'

@@ -5,6 +5,7 @@
 import type { Owner, Severity } from './alert.ts';
 import type { CorrectionKind, Weekday } from './correction.ts';
 import type { IncidentChangeKind, IncidentState, NotificationReason } from './incident.ts';
+import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 
 import type { StageFidelities } from './stages.ts';
 
@@ -100,6 +101,19 @@ export interface EvidenceView {
   readonly text: string;
 }
 
+/** Why nobody is told of an alert. What does not belong to its kind is null. */
+export interface MuteView {
+  readonly kind: Mute['kind'];
+  /** Id of the silence. */
+  readonly silence: string | null;
+  /** Name of the mute interval. */
+  readonly interval: string | null;
+  /** Key of the alert that inhibits it. */
+  readonly source: string | null;
+  readonly until: string | null;
+  readonly text: string;
+}
+
 export interface AlertView {
   readonly key: string;
   readonly name: string;
@@ -108,6 +122,8 @@ export interface AlertView {
   readonly tier: string | null;
   readonly tiersHolding: readonly string[];
   readonly labels: LabelObject;
+  /** What matchers of mutes see: labels, place, `alertname`, `severity`. */
+  readonly matchedLabels: LabelObject;
   readonly since: string;
   readonly owner: Owner;
   readonly summary: string;
@@ -118,6 +134,8 @@ export interface AlertView {
   readonly incident: number | null;
   /** Address of what raised it elsewhere; null for our own. */
   readonly link: string | null;
+  /** Empty = people are told of it. */
+  readonly mutes: readonly MuteView[];
 }
 
 export interface MemberView {
@@ -274,6 +292,39 @@ export interface CorrectionDetailView extends CorrectionView {
   readonly audit: readonly AuditEntryView[];
 }
 
+/** As Alertmanager writes a silence, and how many alerts it mutes now. */
+export interface SilenceView {
+  readonly id: string;
+  readonly status: { readonly state: SilenceState };
+  readonly matchers: readonly SilenceMatcher[];
+  readonly startsAt: string;
+  readonly endsAt: string;
+  readonly updatedAt: string;
+  readonly createdBy: string;
+  readonly comment: string;
+  readonly alerts: number;
+}
+
+export interface PastAlertView {
+  readonly name: string;
+  readonly labels: LabelObject;
+  readonly severity: Severity;
+  readonly incident: number;
+  readonly since: string;
+  readonly resolvedAt: string | null;
+}
+
+export interface SilencePreviewView {
+  /** Firing now. */
+  readonly alerts: readonly AlertView[];
+  /** Not resolved, with one of these alerts. */
+  readonly incidents: readonly IncidentView[];
+  /** Alerts that fired since `pastSince`, as each incident knows them; the newest of `pastCount`. */
+  readonly past: readonly PastAlertView[];
+  readonly pastCount: number;
+  readonly pastSince: string;
+}
+
 /** A config version that balancers run now. */
 export interface ConfigVersionView {
   readonly kind: string;
@@ -339,6 +390,13 @@ export interface Queries {
     readonly limit: number;
   }): Page<CorrectionView>;
   correction(id: number): CorrectionDetailView | null;
+  /** Active ones first, then pending, then expired ones. */
+  silences(filter: { readonly state: SilenceState | null }): readonly SilenceView[];
+  silence(id: string): SilenceView | null;
+  previewSilence(matchers: readonly SilenceMatcher[]): SilencePreviewView | BadField;
+  /** Names of the receivers that are told of an incident as it is now. */
+  receiversOf(incident: number): readonly string[];
+  receivers(): readonly string[];
   configVersions(): readonly ConfigVersionView[];
   /** `kind` null = whichever has the version; null where it cannot be compared with anything. */
   configHealth(version: string, kind: string | null): ConfigHealthView | null;
@@ -367,6 +425,30 @@ export interface CorrectionRequest {
   readonly to: string | null;
   readonly recurring: RecurrenceView | null;
 }
+
+/** A field does not fit; `message` goes on behind its name. */
+export interface BadField {
+  readonly kind: 'bad_field';
+  readonly field: string;
+  readonly message: string;
+}
+
+/** A silence as a person asks for it; `id` of one to edit, null for a new one. */
+export interface SilenceRequest {
+  readonly id: string | null;
+  readonly matchers: readonly SilenceMatcher[];
+  /** Null = now. */
+  readonly startsAt: string | null;
+  readonly endsAt: string | null;
+  readonly createdBy: string;
+  readonly comment: string;
+}
+
+export type SilenceOutcome =
+  | { readonly kind: 'done'; readonly silence: SilenceView }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'conflict'; readonly message: string }
+  | BadField;
 
 export type CorrectionOutcome =
   | { readonly kind: 'done'; readonly correction: CorrectionDetailView }
@@ -407,6 +489,10 @@ export interface Commands {
       readonly until: string | null;
     },
   ): CommandOutcome;
+  /** Never `conflict`. */
+  setSilence(request: SilenceRequest): SilenceOutcome;
+  /** Never `bad_field`. */
+  expireSilence(id: string): SilenceOutcome;
   correct(request: CorrectionRequest): CorrectionOutcome;
   /** `end` = nothing from now on is left out; `undo` = nothing ever was. */
   changeCorrection(

@@ -55,6 +55,18 @@ const ROUTES = [
   'GET /api/v1/incidents/{id}',
   'GET /api/v1/slos',
   'GET /api/v1/slos/{id}',
+  'GET /api/v1/silences',
+  'GET /api/v1/silences/{id}',
+  'POST /api/v1/silences',
+  'POST /api/v1/silences/preview',
+  'DELETE /api/v1/silences/{id}',
+  'GET /api/v2/alerts',
+  'GET /api/v2/receivers',
+  'GET /api/v2/silences',
+  'POST /api/v2/silences',
+  'GET /api/v2/silence/{id}',
+  'DELETE /api/v2/silence/{id}',
+  'GET /api/v2/status',
   'GET /healthz',
   'GET /metrics',
   'GET /metrics/runtime',
@@ -143,7 +155,7 @@ describe('docs/api.md', () => {
 
   test('describes every route, and no route that does not exist', async (t) => {
     const document = await readDocument(t);
-    const documented = [...text.matchAll(/^#+ `((?:GET|POST) [^`]+)`/gm)].map((match) => match[1] ?? '');
+    const documented = [...text.matchAll(/^#+ `((?:GET|POST|DELETE) [^`]+)`/gm)].map((match) => match[1] ?? '');
     const registered = operationsOf(document).map(([name]) => name);
     assert.deepEqual([...documented].sort(), registered.sort());
   });

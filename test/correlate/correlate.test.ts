@@ -171,10 +171,13 @@ describe('what people do', () => {
     assert.deepEqual(ticket.said, ['1 opened']);
   });
 
-  test('a late acknowledge never undoes a resolve, and an unknown incident is not found', () => {
+  test('a late acknowledge never undoes a resolve, but is written down; an unknown incident is not found', () => {
     const scene = new Scene().at(0, ['fired', burn()]);
     assert.equal(scene.act(1, resolve), 'done');
-    assert.equal(scene.act(2, ack), 'conflict');
+    assert.equal(scene.act(2, ack), 'done');
+    assert.equal(scene.open.length, 0);
+    assert.deepEqual(scene.timeline.at(-1), '1 acknowledged');
+    assert.match(scene.changes.at(-1)?.reason ?? '', /it was resolved already$/);
     assert.equal(scene.act(2, ack, 7), 'not_found');
     assert.deepEqual(scene.said, ['1 opened', '1 resolved']);
   });

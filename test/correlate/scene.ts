@@ -1,6 +1,7 @@
 import { type EpochMs, epochMs } from '../../src/base/units.ts';
 import { createCorrelator } from '../../src/correlate/correlate.ts';
 import type { Correlator } from '../../src/correlate/correlator.ts';
+import type { MuteBook } from '../../src/correlate/mute.ts';
 import type { CorrelationSettings } from '../../src/correlate/settings.ts';
 import type { Alert, AlertChange } from '../../src/model/alert.ts';
 import type { Incident, IncidentAction, IncidentChange, Notification } from '../../src/model/incident.ts';
@@ -23,6 +24,9 @@ export const changeOf = ([kind, alert]: Step, at: EpochMs): AlertChange =>
 export class Scene {
   correlator: Correlator;
   readonly #settings: CorrelationSettings;
+  /** What is muted; null = nothing. */
+  mutes: MuteBook | null = null;
+  readonly #firing = new Map<string, Alert>();
   readonly changes: IncidentChange[] = [];
   readonly notifications: Notification[] = [];
   /** Incidents as a store would have them. */
@@ -35,10 +39,15 @@ export class Scene {
 
   at(minute: number, ...steps: readonly Step[]): this {
     const now = minuteOf(minute);
+    for (const [kind, alert] of steps) {
+      if (kind === 'resolved') this.#firing.delete(alert.key);
+      else this.#firing.set(alert.key, alert);
+    }
     this.#keep(
       this.correlator.correlate(
         steps.map((step) => changeOf(step, now)),
         now,
+        this.mutes?.over(this.#firing.values(), now),
       ),
     );
     return this;

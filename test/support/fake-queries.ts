@@ -16,6 +16,8 @@ import type {
   IncidentView,
   LabelObject,
   Queries,
+  SilenceRequest,
+  SilenceView,
   SloView,
 } from '../../src/model/views.ts';
 
@@ -152,6 +154,18 @@ export const FAKE_SLOS: readonly SloView[] = [
   },
 ];
 
+export const FAKE_SILENCE: SilenceView = {
+  id: '6b0f',
+  status: { state: 'active' },
+  matchers: [{ name: 'alertname', value: 'HostEjections', isRegex: false, isEqual: true }],
+  startsAt: '2026-03-01T03:00:00.000Z',
+  endsAt: '2026-03-01T05:00:00.000Z',
+  updatedAt: '2026-03-01T03:00:00.000Z',
+  createdBy: 'ada',
+  comment: 'host <b> is moved',
+  alerts: 1,
+};
+
 const BURN_ALERT: AlertView = {
   key: 'ErrorBudgetBurn{"lb.upstream.cluster"="checkout","slo"="checkout-availability"}',
   name: 'ErrorBudgetBurn',
@@ -159,6 +173,11 @@ const BURN_ALERT: AlertView = {
   severity: 'page',
   tier: '50h',
   tiersHolding: ['50h', '5d'],
+  matchedLabels: labelObject([
+    ['alertname', 'ErrorBudgetBurn'],
+    ['cluster', 'checkout'],
+    ['severity', 'page'],
+  ]),
   labels: labelObject([
     ['__proto__', 'x'],
     ['lb.upstream.cluster', 'checkout'],
@@ -177,6 +196,7 @@ const BURN_ALERT: AlertView = {
   budgetRemaining: 0.2166,
   incident: 41,
   link: null,
+  mutes: [],
 };
 
 const EJECTION_ALERT: AlertView = {
@@ -187,6 +207,11 @@ const EJECTION_ALERT: AlertView = {
   tier: null,
   tiersHolding: [],
   labels: labelObject([['cluster', 'checkout']]),
+  matchedLabels: labelObject([
+    ['alertname', 'HostEjections'],
+    ['cluster', 'checkout'],
+    ['severity', 'ticket'],
+  ]),
   since: '2026-03-01T02:59:40.000Z',
   owner: 'service',
   summary: 'Host 10.0.3.7 of checkout was ejected in 3 rounds within 5 min.',
@@ -200,6 +225,24 @@ const EJECTION_ALERT: AlertView = {
   budgetRemaining: null,
   incident: 41,
   link: 'https://prometheus.example/graph?g0.expr=up',
+  mutes: [
+    {
+      kind: 'silence',
+      silence: FAKE_SILENCE.id,
+      interval: null,
+      source: null,
+      until: FAKE_SILENCE.endsAt,
+      text: `silence ${FAKE_SILENCE.id} by ada until 2026-03-01 05:00 UTC (host <b> is moved)`,
+    },
+    {
+      kind: 'inhibition',
+      silence: null,
+      interval: null,
+      source: BURN_ALERT.key,
+      until: null,
+      text: 'inhibition by ErrorBudgetBurn (cluster checkout)',
+    },
+  ],
 };
 
 export const FAKE_ALERTS: readonly AlertView[] = [BURN_ALERT, EJECTION_ALERT];
@@ -486,6 +529,29 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
       const items = found.slice(0, limit).map(correctionSummary);
       return { items, next: found.length > limit ? String(items.at(-1)?.id) : null };
     },
+    silences: ({ state }) => [FAKE_SILENCE].filter(({ status }) => state === null || status.state === state),
+    silence: (id) => (id === FAKE_SILENCE.id ? FAKE_SILENCE : null),
+    previewSilence: (matchers) =>
+      matchers.some(({ value }) => value === 'bad')
+        ? { kind: 'bad_field', field: 'matchers', message: 'would match every alert' }
+        : {
+            alerts: [EJECTION_ALERT],
+            incidents: FAKE_INCIDENTS.slice(0, 1).map(incidentSummary),
+            past: [
+              {
+                name: 'HostEjections',
+                labels: EJECTION_ALERT.labels,
+                severity: 'ticket',
+                incident: 40,
+                since: '2026-02-28T03:00:00.000Z',
+                resolvedAt: '2026-02-28T03:10:00.000Z',
+              },
+            ],
+            pastCount: 1,
+            pastSince: '2026-02-22T03:42:10.000Z',
+          },
+    receiversOf: () => ['oncall'],
+    receivers: () => ['oncall', 'queue'],
     correction: (id) => FAKE_CORRECTIONS.find((one) => one.id === id) ?? null,
     configVersions: () => FAKE_CONFIG_VERSIONS,
     configHealth: (version) => (version === FAKE_CONFIG_HEALTH.version ? FAKE_CONFIG_HEALTH : null),
@@ -507,9 +573,11 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
   readonly acted: FakeAction[];
   readonly corrected: (CorrectionRequest | FakeCorrectionChange)[];
   readonly received: { readonly alerts: readonly unknown[]; readonly way: string }[];
+  readonly silenced: (SilenceRequest | string)[];
 } {
   const acted: FakeAction[] = [];
   const corrected: (CorrectionRequest | FakeCorrectionChange)[] = [];
+  const silenced: (SilenceRequest | string)[] = [];
   const received: { readonly alerts: readonly unknown[]; readonly way: string }[] = [];
   const commands: Commands = {
     act(id, action) {
@@ -532,6 +600,18 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
       const accepted = alerts.length - refused.length;
       return { accepted, ignored: 0, bad: refused.length - over, overLimit: over, refused };
     },
+    setSilence(request) {
+      silenced.push(request);
+      if (request.comment === 'bad') return { kind: 'bad_field', field: 'endsAt', message: 'lies in the past' };
+      return request.id === null || request.id === FAKE_SILENCE.id
+        ? { kind: 'done', silence: FAKE_SILENCE }
+        : { kind: 'not_found' };
+    },
+    expireSilence(id) {
+      silenced.push(id);
+      if (id === 'over') return { kind: 'conflict', message: `silence ${id} has expired already` };
+      return id === FAKE_SILENCE.id ? { kind: 'done', silence: FAKE_SILENCE } : { kind: 'not_found' };
+    },
     correct(request) {
       corrected.push(request);
       if (request.reason === 'bad') return { kind: 'bad_field', field: 'to', message: 'must lie after "from"' };
@@ -545,5 +625,5 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
       return { kind: 'done', correction };
     },
   };
-  return { commands, acted, corrected, received };
+  return { commands, acted, corrected, received, silenced };
 }
