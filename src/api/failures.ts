@@ -17,7 +17,10 @@ export function answerFailure(error: unknown, request: FastifyRequest, reply: Fa
     return sendProblem(request, reply, 'API_BAD_REQUEST', detail, errors);
   }
   const { statusCode = 500, message = 'bad request' } = failure;
-  if (statusCode === 413) return sendProblem(request, reply, 'API_PAYLOAD_TOO_LARGE', 'A body may have 1 MiB.');
+  if (statusCode === 413) {
+    const mebibytes = (request.routeOptions.bodyLimit ?? request.server.initialConfig.bodyLimit ?? 0) / 1_048_576;
+    return sendProblem(request, reply, 'API_PAYLOAD_TOO_LARGE', `A body may have ${mebibytes} MiB.`);
+  }
   if (statusCode === 415) {
     return sendProblem(
       request,

@@ -3,6 +3,7 @@ import { type Access, type AccessControl, type Caller, CHALLENGES } from './acce
 import { CALLER } from './caller.ts';
 import { foreignPage } from './foreign-page.ts';
 import { sendProblem } from './problem.ts';
+import { PUSH_PATHS } from './routes/foreign-alerts.ts';
 import { OPEN_PATHS } from './routes/health.ts';
 
 /**
@@ -44,5 +45,6 @@ export function createGuard(access: AccessControl, trustedHosts: readonly string
 
 function accessOf(request: FastifyRequest): Access {
   if (OPEN_PATHS.has(request.routeOptions.url ?? '')) return 'open';
+  if (request.method === 'POST' && PUSH_PATHS.has(request.routeOptions.url ?? '')) return 'push';
   return READING.has(request.method) ? 'read' : 'operate';
 }

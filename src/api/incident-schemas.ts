@@ -64,6 +64,7 @@ export const ALERT = viewSchema<AlertView>('Alert', 'A firing or just resolved a
   exhaustion: refOrNull(EXHAUSTION, 'For burn alerts, when the budget is gone.'),
   budgetRemaining: numberOrNull('For burn alerts, share of the budget that is left.'),
   incident: wholeOrNull('Id of the incident that holds it.'),
+  link: textOrNull('Address of what raised it elsewhere; null for our own.'),
   mutes: listOf(ref<MuteView>(MUTE), 'What keeps messages about it back; empty = nothing.'),
 });
 

@@ -33,6 +33,7 @@ import {
   TIMELINE_ENTRY,
 } from './incident-schemas.ts';
 import { PROBLEM } from './problem.ts';
+import { ALERTS_RECEIVED, REFUSED_ALERT } from './routes/foreign-alerts.ts';
 import { CHECK, HEALTH } from './routes/health.ts';
 import {
   GETTABLE_SILENCE,
@@ -67,7 +68,7 @@ const SCHEMAS = [
   [CORRECTION_PAGE],
   [SILENCE_MATCHER, SILENCE_STATUS, SILENCE, SILENCE_PAGE, PAST_ALERT, SILENCE_PREVIEW, GETTABLE_SILENCE],
   [ALERT_STATUS, RECEIVER_NAME, GETTABLE_ALERT, SILENCE_ID, ALERTMANAGER_STATUS, NOTHING],
-  [CHECK, HEALTH, PROBLEM],
+  [REFUSED_ALERT, ALERTS_RECEIVED, CHECK, HEALTH, PROBLEM],
 ].flat();
 
 const TAGS = [
@@ -106,7 +107,11 @@ export async function prepareOpenapi(app: Api, version: string): Promise<void> {
       tags: TAGS,
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer', description: 'A token of slowburn.yaml; POST needs role operate.' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'A token of slowburn.yaml; POST needs role operate, alerts role push.',
+          },
           basic: { type: 'http', scheme: 'basic', description: 'Any name, the token as password.' },
         },
       },

@@ -14,6 +14,7 @@ import { registerAlertRoutes } from './routes/alerts.ts';
 import { registerConfigVersionRoutes } from './routes/config-versions.ts';
 import { registerCorrectionRoutes } from './routes/corrections.ts';
 import { registerFleetRoutes } from './routes/fleet.ts';
+import { registerForeignAlertRoutes } from './routes/foreign-alerts.ts';
 import { registerHealthRoutes } from './routes/health.ts';
 import { registerIncidentActionRoutes } from './routes/incident-actions.ts';
 import { registerIncidentRoutes } from './routes/incidents.ts';
@@ -65,6 +66,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerHealthRoutes(app, options);
   registerSloRoutes(app, options);
   registerAlertRoutes(app, options);
+  registerForeignAlertRoutes(app, options);
   registerIncidentRoutes(app, options);
   registerIncidentActionRoutes(app, options);
   registerSilenceRoutes(app, options);

@@ -15,13 +15,14 @@ import { createInflightBytes } from '../otlp/inflight-bytes.ts';
 import { openDataDirectory } from '../store/data-directory.ts';
 import { openIngestLog } from '../store/segment-log.ts';
 import { openSqliteStore } from '../store/sqlite-store.ts';
-import { createProductMetrics } from '../telemetry/metrics.ts';
+import { createProductMetrics, type ProductMetrics } from '../telemetry/metrics.ts';
 import { createRuntimeMetrics } from '../telemetry/runtime.ts';
 import { registerPages, runbookPage } from '../ui/register.ts';
 import { createCommands } from './commands.ts';
 import { createCorrections } from './corrections.ts';
 import { createBodyDecoder } from './decode-body.ts';
 import { createEngine } from './engine.ts';
+import { createForeignAlerts } from './foreign-alerts.ts';
 import { createHealth } from './health.ts';
 import { startHeartbeats } from './heartbeat.ts';
 import { createIngest } from './ingest.ts';
@@ -77,6 +78,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   async function start(): Promise<App> {
     let logSync: (bytes: number, appends: number) => void = () => undefined;
+    let countForeign: ProductMetrics['foreignReceived'] = () => undefined;
     const directory = openDataDirectory(config.dataDir);
     onStop.push(() => directory.release());
     const store = openSqliteStore(directory.incidentsFile);
@@ -126,6 +128,15 @@ export async function createApp(options: AppOptions): Promise<App> {
       () => new Promise<void>((resolve) => turns.between(() => resolve(new Promise((done) => done(snapshots.save()))))),
     );
 
+    const foreign = createForeignAlerts({
+      settings: options.rules.correlation,
+      store: store.foreignAlerts,
+      firing: () => engine.evaluator.firing(),
+      balancers: (now) => engine.aggregate.balancers(now),
+      onWarning: (fields, message) => logger.warn(fields, message),
+      onReceived: (way, received) => countForeign(way, received),
+    });
+
     const metrics = createProductMetrics({
       version: options.version,
       source: {
@@ -135,9 +146,11 @@ export async function createApp(options: AppOptions): Promise<App> {
         balancers: () => engine.aggregate.balancers(clock.now()),
         pointCounts: () => engine.series.counters(),
         seriesCount: () => engine.series.seriesCount(),
+        foreignAlerts: () => foreign.held(),
       },
     });
     logSync = (bytes, appends) => metrics.logSync(bytes, appends);
+    countForeign = (way, received) => metrics.foreignReceived(way, received);
     const runtime = createRuntimeMetrics({ version: options.version });
     onStop.push(() => runtime.shutdown());
 
@@ -164,6 +177,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       clock,
       logger,
       evaluator: engine.evaluator,
+      foreign: (now) => foreign.due(now),
       snapshots,
       metrics,
       turns,
@@ -200,6 +214,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       clock,
       evaluator: engine.evaluator,
       corrections,
+      foreign,
       silences,
       queries,
       wakeSender: () => sender.wake(),

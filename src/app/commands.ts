@@ -5,6 +5,7 @@ import type { IncidentAction } from '../model/incident.ts';
 import type { CommandOutcome, Commands, Queries } from '../model/views.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
+import type { ForeignAlerts } from './foreign-alerts.ts';
 import type { Silences } from './silences.ts';
 
 /** The write side: a person's action goes through the correlator, is committed, and the sender is woken. */
@@ -12,6 +13,7 @@ export function createCommands(deps: {
   clock: Clock;
   evaluator: Evaluator;
   corrections: Corrections;
+  foreign: ForeignAlerts;
   silences: Silences;
   queries: Queries;
   wakeSender: () => void;
@@ -27,6 +29,7 @@ export function createCommands(deps: {
       const after = deps.queries.incident(incident);
       return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
     },
+    receiveAlerts: (alerts, way) => deps.foreign.receive(alerts, way, deps.clock.now()),
     setSilence: (request) => deps.silences.set(request, deps.clock.now()),
     expireSilence: (id) => deps.silences.expire(id, deps.clock.now()),
     correct: (request) => deps.corrections.create(request, deps.clock.now()),

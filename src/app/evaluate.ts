@@ -42,10 +42,10 @@ export interface Evaluator {
    * of others are closed.
    */
   restore(now: EpochMs, slos: ReadonlySet<string>): void;
-  /** One tick. Foreign alert changes that arrived since the last one are taken along. */
-  tick(now: EpochMs, foreign?: readonly AlertChange[]): Outcome;
+  /** One tick. `foreign` is asked once what alerts raised elsewhere have changed. */
+  tick(now: EpochMs, foreign?: () => readonly AlertChange[]): Outcome;
   /** The same in steps of a few milliseconds. Nothing that it reads may change in between. */
-  tickInSteps(now: EpochMs, foreign?: readonly AlertChange[]): Generator<void, Outcome>;
+  tickInSteps(now: EpochMs, foreign?: () => readonly AlertChange[]): Generator<void, Outcome>;
   act(
     incident: number | 'newest_open',
     action: IncidentAction,
@@ -97,10 +97,10 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     return outbox;
   };
 
-  function* tickInSteps(now: EpochMs, foreign: readonly AlertChange[] = []): Generator<void, Outcome> {
+  function* tickInSteps(now: EpochMs, foreign = (): readonly AlertChange[] => []): Generator<void, Outcome> {
     const burn = yield* deps.burn.evaluateInSteps(deps.corrections.over(deps.cells, now), now);
     const detection = yield* deps.detection.evaluateInSteps(deps.features, now);
-    const alerts = [...burn.changes, ...detection.changes, ...foreign];
+    const alerts = [...burn.changes, ...detection.changes, ...foreign()];
     const tracked = trackFiring(firing, alerts);
     const surroundings = { fleet: knownFleet(deps.features, now), mutesOf: deps.mutes.over(firing.values(), now) };
     const result = deps.correlator.correlate(alerts, now, surroundings);

@@ -1,118 +1,127 @@
-import { parseInstant } from '../base/instant.ts';
-import { type EpochMs, epochMs, type Ms, ms } from '../base/units.ts';
+import { AppError } from '../base/app-error.ts';
+import type { EpochMs } from '../base/units.ts';
+import { ForeignBook, type IntakeFate } from '../correlate/foreign/book.ts';
+import { MeasuredLabels } from '../correlate/foreign/measured-labels.ts';
+import { readNews } from '../correlate/foreign/read-news.ts';
+import type { ForeignNews, ForeignRecord, Way } from '../correlate/foreign/record.ts';
+import { type ReportingBalancer, telemetryOf } from '../correlate/foreign/telemetry.ts';
 import type { CorrelationSettings } from '../correlate/settings.ts';
-import { type Alert, type AlertChange, alertKey, type Place } from '../model/alert.ts';
-import { type Labels, labelsOf } from '../model/labels.ts';
+import type { Alert, AlertChange } from '../model/alert.ts';
+import type { AlertsReceived, RefusedAlert } from '../model/views.ts';
+import type { ForeignAlertStore } from '../store/foreign-alert-store.ts';
 
-/** Prometheus sets endsAt itself; a sender that does not gets this much before its alert is taken as over. */
-const RESOLVE_TIMEOUT: Ms = ms(5 * 60_000);
+/** Alerts of one message; those behind are refused. Prometheus sends 256 by default. */
+const BATCH_MAX = 5000;
+/** Alerts of one message that are told what is wrong with them. */
+const REFUSALS_TOLD_MAX = 100;
 
-/** Alerts raised elsewhere (Prometheus, vmalert, Mimir) that are correlated with our own. */
+/** Alerts raised elsewhere (Prometheus, vmalert, Mimir, Thanos, Alertmanager) that are correlated with our own. */
 export interface ForeignAlerts {
-  /** Takes a body of POST /api/v2/alerts received at `now`. One bad alert does not fail the others; returns what was wrong, or null. */
-  receive(alerts: readonly unknown[], now: EpochMs): string | null;
-  /** Changes since the last call, ends by time included. */
+  /**
+   * Takes alerts received at `now`. What is accepted is stored when this returns. One bad alert does not fail the
+   * others. Throws AppError STORE_UNWRITABLE (retryable) when the disk refuses; then nothing was taken.
+   */
+  receive(alerts: readonly unknown[], way: Way, now: EpochMs): AlertsReceived;
+  /** What the correlator must hear now, ends by time included. */
   due(now: EpochMs): readonly AlertChange[];
+  /** How many are held, ended ones included. */
+  held(): number;
 }
 
-interface Held {
-  alert: Alert;
-  endsAt: EpochMs;
+export interface ForeignAlertsDeps {
+  readonly settings: CorrelationSettings;
+  readonly store: ForeignAlertStore;
+  /** Every alert that the correlator was last told as firing. */
+  readonly firing: () => readonly Alert[];
+  readonly balancers: (now: EpochMs) => readonly ReportingBalancer[];
+  /** Hears of what a person should mend at the sender. */
+  readonly onWarning?: (fields: object, message: string) => void;
+  /** Counts what came of each message. */
+  readonly onReceived?: (way: Way, received: AlertsReceived) => void;
+  readonly capacity?: number;
 }
 
-export function createForeignAlerts(settings: CorrelationSettings): ForeignAlerts {
-  const held = new Map<string, Held>();
-  let changes: AlertChange[] = [];
+/** Takes up what the store holds. */
+export function createForeignAlerts(deps: ForeignAlertsDeps): ForeignAlerts {
+  const { settings, store } = deps;
+  const book = new ForeignBook(deps.capacity);
+  const measured = new MeasuredLabels();
+  book.restore(store.load());
 
-  const receiveOne = (value: unknown, now: EpochMs): string | null => {
-    const read = readAlert(value, settings, now);
-    if (typeof read === 'string') return read;
-    const known = held.get(read.alert.key);
-    if (read.endsAt <= now) {
-      if (known === undefined) return null;
-      held.delete(read.alert.key);
-      changes.push({ kind: 'resolved', at: now, alert: known.alert, reason: 'recovered' });
-      return null;
+  const warn = (batch: readonly ForeignNews[], fates: readonly IntakeFate[]): void => {
+    for (const [index, { alert, id }] of batch.entries()) {
+      if (fates[index] !== 'news' || book.knows(id)) continue;
+      for (const { alert: name, label } of measured.note(alert.name, alert.labels, settings.ignoreLabels)) {
+        deps.onWarning?.(
+          { alert: name, label },
+          `alerts named ${name} differ only in the number of label ${label}, so that each reading is an alert of its own: ` +
+            'drop the label at its sender, or name it in settings.ignoreLabels of correlation.yaml',
+        );
+      }
     }
-    if (known === undefined) {
-      held.set(read.alert.key, read);
-      changes.push({ kind: 'fired', at: now, alert: read.alert });
-      return null;
+  };
+
+  /** Where the disk refuses, what is forgotten is kept for a later tick. */
+  const tidy = (continued: readonly ForeignRecord[], forgotten: readonly string[]): void => {
+    if (continued.length + forgotten.length === 0) return;
+    let dropped = forgotten;
+    try {
+      store.write(continued, forgotten);
+    } catch (error) {
+      if (!(error instanceof AppError && error.retryable)) throw error;
+      dropped = [];
     }
-    known.endsAt = read.endsAt;
-    if (known.alert.severity !== read.alert.severity) {
-      known.alert = { ...read.alert, since: known.alert.since };
-      changes.push({ kind: 'changed', at: now, alert: known.alert });
-    }
-    return null;
+    book.take({ records: new Map(continued.map((record) => [record.id, record])), dropped });
   };
 
   return {
-    receive(alerts, now) {
-      const wrong = alerts.map((alert) => receiveOne(alert, now)).filter((problem) => problem !== null);
-      return wrong.length === 0 ? null : wrong.join('; ');
-    },
-    due(now) {
-      for (const [key, { alert, endsAt }] of held) {
-        if (endsAt > now) continue;
-        held.delete(key);
-        changes.push({ kind: 'resolved', at: now, alert, reason: 'recovered' });
+    receive(alerts, way, now) {
+      const { news, refused } = readBatch(alerts, way, settings, now);
+      const bad = refused.length;
+      const batch = news.map((one) => one.news);
+      const { fates, ...intake } = book.plan(batch, now);
+      if (intake.records.size + intake.dropped.length > 0) store.write(intake.records.values(), intake.dropped);
+      warn(batch, fates);
+      book.take(intake);
+      const count = (fate: IntakeFate): number => fates.filter((one) => one === fate).length;
+      for (const [position, { index }] of news.entries()) {
+        if (fates[position] === 'full') refused.push({ index, reason: 'no room: too many alerts are held already' });
       }
-      const due = changes;
-      changes = [];
-      return due;
+      const beyond = Math.max(0, alerts.length - BATCH_MAX);
+      if (beyond > 0) refused.push({ index: BATCH_MAX, reason: `a message may have ${BATCH_MAX} alerts` });
+      const received: AlertsReceived = {
+        accepted: count('news'),
+        ignored: count('stale') + count('stray'),
+        bad,
+        overLimit: count('full') + beyond,
+        refused: refused.sort((a, b) => a.index - b.index).slice(0, REFUSALS_TOLD_MAX),
+      };
+      deps.onReceived?.(way, received);
+      return received;
     },
+
+    due(now) {
+      const told = new Map<string, Alert>();
+      for (const alert of deps.firing()) if (alert.foreign !== undefined) told.set(alert.key, alert);
+      if (book.size + told.size === 0) return [];
+      const balancers = deps.balancers(now);
+      const { changes, continued, forgotten } = book.due(told, (place) => telemetryOf(place, balancers), now);
+      tidy(continued, forgotten);
+      return changes;
+    },
+
+    held: () => book.size,
   };
 }
 
-function readAlert(value: unknown, settings: CorrelationSettings, now: EpochMs): Held | string {
-  if (typeof value !== 'object' || value === null) return 'an alert is a JSON object';
-  const fields = value as Readonly<Record<string, unknown>>;
-  const labels = readLabels(fields['labels']);
-  if (labels === null || labels.size === 0) return 'an alert needs at least one label, all values strings';
-  const time = (name: string): EpochMs | undefined =>
-    typeof fields[name] === 'string' ? parseInstant(fields[name]) : undefined;
-  const endsAt = time('endsAt');
-  const ended = endsAt !== undefined && endsAt > 0 ? endsAt : undefined;
-  const since = time('startsAt') ?? ended ?? now;
-  const annotations = readLabels(fields['annotations']) ?? labelsOf([]);
-  const name = labels.get('alertname') ?? 'unnamed';
-  const severity = labels.get('severity');
-  const identity = labelsOf([...labels].filter(([label]) => label !== 'severity' && label !== 'alertname'));
-  const alert: Alert = {
-    key: alertKey(name, identity),
-    name,
-    labels,
-    place: placeOf(labels, settings.subjects),
-    severity: severity === 'page' || severity === 'critical' ? 'page' : 'ticket',
-    tier: null,
-    tiersHolding: [],
-    since,
-    owner: 'service',
-    runbook: annotations.get('runbook_url') ?? name,
-    summary: annotations.get('summary') ?? name,
-    evidence: [],
-    burn: null,
-  };
-  return { alert, endsAt: ended ?? epochMs(now + RESOLVE_TIMEOUT) };
-}
-
-function readLabels(value: unknown): Labels | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
-  const pairs: [string, string][] = [];
-  for (const [name, text] of Object.entries(value)) {
-    if (typeof text !== 'string') return null;
-    if (text !== '') pairs.push([name, text]);
+/** The alerts of one message that are understood, each with its place in it, and those that are not. */
+function readBatch(alerts: readonly unknown[], way: Way, settings: CorrelationSettings, now: EpochMs) {
+  const news: { readonly index: number; readonly news: ForeignNews }[] = [];
+  const refused: RefusedAlert[] = [];
+  for (const [index, value] of alerts.slice(0, BATCH_MAX).entries()) {
+    const read = readNews(value, way, settings, now);
+    if (typeof read === 'string') refused.push({ index, reason: read });
+    else news.push({ index, news: read });
   }
-  return labelsOf(pairs);
-}
-
-/** The place that foreign labels name: for each kind of place the first of its labels that is present. */
-function placeOf(labels: Labels, subjects: CorrelationSettings['subjects']): Place {
-  const place: Record<string, string> = {};
-  for (const [kind, names] of subjects) {
-    const found = names.map((name) => labels.get(name)).find((value) => value !== undefined);
-    if (found !== undefined) place[kind] = found;
-  }
-  return place;
+  return { news, refused };
 }

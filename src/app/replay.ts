@@ -3,8 +3,10 @@ import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Rules } from '../config/config.ts';
 import type { IncidentAction } from '../model/incident.ts';
 import { labelsKey } from '../model/labels.ts';
+import type { AlertsReceived } from '../model/views.ts';
 import { decodeMetrics } from '../otlp/decode-metrics.ts';
 import { Staging } from '../otlp/staging.ts';
+import { createMemoryForeignAlerts } from '../store/foreign-alert-store.ts';
 import { createMemoryCorrections } from '../store/memory-corrections.ts';
 import { createMemorySilences } from '../store/memory-silences.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
@@ -38,7 +40,12 @@ export interface Replay {
  */
 export function createReplay(rules: Rules, sink: ReplaySink): Replay {
   const engine = createUnsentEngine(rules);
-  const foreign = createForeignAlerts(rules.correlation);
+  const foreign = createForeignAlerts({
+    settings: rules.correlation,
+    store: createMemoryForeignAlerts(),
+    firing: () => engine.evaluator.firing(),
+    balancers: (now) => engine.aggregate.balancers(now),
+  });
   const ids = new Set(rules.slos.map(({ id }) => id));
   const corrections = createCorrections({
     store: createMemoryCorrections(),
@@ -152,7 +159,7 @@ class ReplayRun implements Replay {
   /** Runs every tick before `end` that has not run. */
   #runTicks(end: EpochMs): void {
     while (this.#nextTick < end) {
-      this.#sink.outcome(this.#engine.evaluator.tick(this.#nextTick, this.#foreign.due(this.#nextTick)));
+      this.#sink.outcome(this.#engine.evaluator.tick(this.#nextTick, () => this.#foreign.due(this.#nextTick)));
       this.#nextTick = epochMs(this.#nextTick + TICK_MS);
     }
   }
@@ -173,7 +180,7 @@ class ReplayRun implements Replay {
         return null;
       }
       case 'alerts':
-        return this.#foreign.receive(line.alerts, now);
+        return wrongAlerts(this.#foreign.receive(line.alerts, 'alerts', now));
       case 'action':
         return this.#act(line.action, now);
       case 'time':
@@ -196,6 +203,10 @@ class ReplayRun implements Replay {
     return null;
   }
 }
+
+/** What was wrong with alerts of a line; null when all are good. */
+const wrongAlerts = ({ refused }: AlertsReceived): string | null =>
+  refused.length === 0 ? null : refused.map(({ index, reason }) => `alert ${index + 1}: ${reason}`).join('; ');
 
 function readAction(fields: Readonly<Record<string, unknown>>): IncidentAction | string {
   const text = (name: string): string | null => (typeof fields[name] === 'string' ? (fields[name] as string) : null);

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { EpochMs } from '../base/units.ts';
+import type { AlertChange } from '../model/alert.ts';
 import type { Evaluator, Outcome } from './evaluate.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { CreateTicker } from './ticker.ts';
@@ -23,6 +24,8 @@ export function createTickLoop(deps: {
   clock: Clock;
   logger: Logger;
   evaluator: Evaluator;
+  /** What alerts raised elsewhere have changed. */
+  foreign: (now: EpochMs) => readonly AlertChange[];
   snapshots: Snapshots;
   metrics: TickMetrics;
   wakeSender: () => void;
@@ -38,7 +41,7 @@ export function createTickLoop(deps: {
     const started = performance.now();
     let failed = false;
     try {
-      logOutcome(deps.logger, await deps.turns.runNext(deps.evaluator.tickInSteps(now)));
+      logOutcome(deps.logger, await deps.turns.runNext(deps.evaluator.tickInSteps(now, () => deps.foreign(now))));
       deps.wakeSender();
       deps.onEvaluated(now);
       deps.turns.between(() => deps.snapshots.saveIfDue(now));

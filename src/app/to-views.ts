@@ -124,6 +124,7 @@ export const toAlertView = (
   exhaustion: alert.burn === null ? null : toExhaustionView(alert.burn.exhaustion),
   budgetRemaining: alert.burn?.budgetRemaining ?? null,
   incident,
+  link: alert.foreign?.link ?? null,
   mutes: state === 'firing' ? mutes.map(toMuteView) : [],
 });
 

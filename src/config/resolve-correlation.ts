@@ -20,6 +20,8 @@ export const EMPTY_CORRELATION: CorrelationSettings = {
   ackLapse: ms(0),
   minAlerts: 1,
   storm: { clusters: 1, share: 1, within: ms(0) },
+  replicaLabels: [],
+  ignoreLabels: [],
 };
 
 /**
@@ -46,6 +48,8 @@ export function resolveCorrelation(
     ackLapse: duration('ackLapse'),
     minAlerts: numberOf(child(settings, 'minAlerts')) ?? defaults.minAlerts,
     storm: resolveStorm(child(root, 'storm'), defaults.storm, report),
+    replicaLabels: textsOf(child(settings, 'replicaLabels')) ?? defaults.replicaLabels,
+    ignoreLabels: textsOf(child(settings, 'ignoreLabels')) ?? defaults.ignoreLabels,
   };
 }
 
@@ -56,10 +60,11 @@ const resolveStorm = (node: SourceNode | undefined, defaults: StormSettings, rep
 });
 
 function resolveSubjects(node: SourceNode): ReadonlyMap<string, readonly string[]> {
-  return new Map(
-    entries(node).map(([kind, { value }]) => [kind, items(value).map((label) => textOf(label) ?? '')] as const),
-  );
+  return new Map(entries(node).map(([kind, { value }]) => [kind, textsOf(value) ?? []] as const));
 }
+
+const textsOf = (node: SourceNode | undefined): readonly string[] | undefined =>
+  node === undefined ? undefined : items(node).map((item) => textOf(item) ?? '');
 
 function resolveCauses(node: SourceNode, report: Report): readonly CauseEdge[] {
   const edges: CauseEdge[] = [];

@@ -1,12 +1,10 @@
 import type { DetectorSettings } from '../detect/settings.ts';
-import type { Owner, Severity } from '../model/alert.ts';
+import { OWNERS, type Severity } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import { DETECTOR_THRESHOLDS } from './detector-thresholds.ts';
 import type { Report } from './report.ts';
 import { resolveDuration } from './resolve-window.ts';
 import { booleanOf, child, entries, numberOf, type Position, type SourceNode, textOf } from './source.ts';
-
-const OWNERS: readonly Owner[] = ['edge', 'service', 'network', 'partner'];
 
 /**
  * Detectors of a detectors.yaml that has passed its schema. What an entry leaves out, and detectors that the file

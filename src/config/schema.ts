@@ -20,6 +20,11 @@ const matcherList = (description: string) =>
     expected: 'a list of matchers',
   });
 const list = <T extends TSchema>(item: T, description: string) => Type.Array(item, { description, expected: 'a list' });
+const labelNames = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, expected: 'a label name' }), {
+    description,
+    expected: 'a list of label names',
+  });
 
 export const SEVERITIES = ['page', 'ticket'];
 export const OWNERS = ['edge', 'service', 'network', 'partner'];
@@ -259,6 +264,8 @@ export const CorrelationSchema = Type.Object(
           minAlerts: Type.Optional(
             Type.Integer({ minimum: 1, description: 'Alerts that an incident needs.', expected: 'a count, 1 or more' }),
           ),
+          replicaLabels: Type.Optional(labelNames('Labels that only tell equal senders apart; dropped.')),
+          ignoreLabels: Type.Optional(labelNames('Labels that carry a measured value; no part of identity.')),
         },
         STRICT,
       ),

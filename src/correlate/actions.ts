@@ -19,6 +19,11 @@ export function applyAction(
   if (isHeld(draft.incident)) openNow(draft, now, by);
   switch (action.kind) {
     case 'acknowledge': {
+      if (draft.incident.state === 'resolved') {
+        // It came too late to change anything, and is no mistake of the person's.
+        draft.record('acknowledged', `${why}; it was resolved already`, {}, by);
+        return null;
+      }
       const lapsesAt = action.until ?? epochMs(now + settings.ackLapse);
       draft.record('acknowledged', why, { state: 'acknowledged', acknowledgement: { by, at: now, lapsesAt } }, by);
       return null;
@@ -47,7 +52,6 @@ function refusalOf(draft: IncidentDraft, { kind }: IncidentAction): string | nul
   const { id, state } = draft.incident;
   const isResolved = state === 'resolved';
   switch (kind) {
-    case 'acknowledge':
     case 'snooze':
       return isResolved ? `incident ${id} is resolved; reopen it if it is not over` : null;
     case 'unacknowledge':
@@ -56,6 +60,7 @@ function refusalOf(draft: IncidentDraft, { kind }: IncidentAction): string | nul
       return isResolved ? `incident ${id} is resolved already` : null;
     case 'reopen':
       return isResolved ? null : `incident ${id} is open`;
+    case 'acknowledge':
     case 'note':
       return null;
   }

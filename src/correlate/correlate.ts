@@ -1,5 +1,5 @@
 import type { EpochMs } from '../base/units.ts';
-import type { Alert, AlertChange } from '../model/alert.ts';
+import { type Alert, type AlertChange, NO_DATA } from '../model/alert.ts';
 import type { Incident, IncidentAction } from '../model/incident.ts';
 import { applyAction } from './actions.ts';
 import { announce } from './announce.ts';
@@ -146,6 +146,7 @@ class IncidentCorrelator implements Correlator {
     if (holder !== undefined && holder.head.state !== 'resolved') {
       board.put(holder, alert, 'first alert');
       if (known === undefined) holder.record('joined', `${alert.name} fires again`);
+      else noteTelemetry(holder, known, alert);
       return;
     }
     if (change.kind === 'updated' && known === undefined) return;
@@ -230,6 +231,15 @@ function startingIn(ordered: readonly (readonly AlertChange[])[], board: Board):
 function isBlip(ofOneAlert: readonly AlertChange[], board: Board): boolean {
   const last = ofOneAlert.at(-1);
   return last?.kind === 'resolved' && board.holderOf(last.alert) === undefined;
+}
+
+const lossOf = (alert: Alert): string | undefined => alert.evidence.find(({ name }) => name === NO_DATA)?.text;
+
+/** Writes down that the telemetry of an alert's subject was lost, or came back. */
+function noteTelemetry(draft: IncidentDraft, before: Alert, after: Alert): void {
+  const loss = lossOf(after);
+  if ((loss === undefined) === (lossOf(before) === undefined)) return;
+  draft.record('note', loss === undefined ? `${after.name}: data again` : `${after.name}: ${loss}; it is held open`);
 }
 
 const isRise = (before: Alert, after: Alert): boolean => before.severity === 'ticket' && after.severity === 'page';

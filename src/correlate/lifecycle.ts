@@ -69,7 +69,9 @@ function lapse(draft: IncidentDraft, now: EpochMs): string | null {
  */
 export function close(draft: IncidentDraft, now: EpochMs, reason: string, by: string): void {
   const snoozedUntil = by === 'slowburn' ? draft.incident.snoozedUntil : null;
-  draft.record('resolved', reason, { state: 'resolved', resolvedAt: now, acknowledgement: null, snoozedUntil }, by);
+  const resolvedBy = by === 'slowburn' ? null : by;
+  const over = { state: 'resolved', resolvedAt: now, resolvedBy, acknowledgement: null, snoozedUntil } as const;
+  draft.record('resolved', reason, over, by);
   const { announced, episode } = draft.incident;
   if (announced.severity !== null && announced.episode === episode) draft.notify('resolved', reason);
 }
@@ -87,6 +89,7 @@ export function reopen(draft: IncidentDraft, now: EpochMs, reason: string, by: s
       episode: episode + 1,
       episodeAt: now,
       resolvedAt: null,
+      resolvedBy: null,
       quietSince: null,
       snoozedUntil: snoozedUntil !== null && snoozedUntil > now ? snoozedUntil : null,
       announced: { ...announced, stillBurning: false, tiers: [] },

@@ -31,6 +31,8 @@ export function placementOf(alert: Alert, own: IncidentDraft | undefined, scene:
   const isReopenable = ({ draft }: { draft: IncidentDraft }): boolean => canReopen(draft.head, settings, now);
   const back = own !== undefined && isReopenable({ draft: own }) ? comingBack(alert, own) : null;
   if (back !== null && back.draft.head.severity === 'page') return back;
+  // What a person resolved comes back with its own alerts only: another one would come without a word.
+  const isOver = (one: Candidate): boolean => isReopenable(one) && (one.draft.head.resolvedBy ?? null) === null;
   const reach = reachOf(alert, settings);
   const near = reach === null ? board.everything() : board.near(alert.place, reach);
   const open = near.filter(isOpen);
@@ -38,7 +40,7 @@ export function placementOf(alert: Alert, own: IncidentDraft | undefined, scene:
     (isFleetWide(alert) ? gathered(alert, open, scene) : null) ??
     related(alert, open, settings) ??
     back ??
-    related(alert, near.filter(isReopenable), settings)
+    related(alert, near.filter(isOver), settings)
   );
 }
 

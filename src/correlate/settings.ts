@@ -30,4 +30,8 @@ export interface CorrelationSettings {
   readonly ackLapse: Ms;
   readonly minAlerts: number;
   readonly storm: StormSettings;
+  /** Labels of foreign alerts that only say which of several equal senders told: they are dropped. */
+  readonly replicaLabels: readonly string[];
+  /** Labels of foreign alerts that carry a measured value: they are kept, but tell no two alerts apart. */
+  readonly ignoreLabels: readonly string[];
 }

@@ -4,7 +4,8 @@ import { type Labels, labelsKey } from './labels.ts';
 export type Severity = 'page' | 'ticket';
 
 /** Who acts first on an alert; routes can match it. */
-export type Owner = 'edge' | 'service' | 'network' | 'partner';
+export const OWNERS = ['edge', 'service', 'network', 'partner'] as const;
+export type Owner = (typeof OWNERS)[number];
 
 /** Where in the topology an alert lies. Absent parts are unknown, not "everywhere". */
 export interface Place {
@@ -89,7 +90,18 @@ export interface Alert {
   readonly summary: string;
   readonly evidence: readonly Evidence[];
   readonly burn: BurnFigures | null;
+  /** Where it came from, when another system raised it; absent for our own. */
+  readonly foreign?: ForeignOrigin;
 }
+
+/** What the system that raised an alert says of itself. */
+export interface ForeignOrigin {
+  /** Absolute http(s) address of what raised it; null where it names none. */
+  readonly link: string | null;
+}
+
+/** The evidence that an alert's subject sends no telemetry: it is held open, whatever its sender says. */
+export const NO_DATA = 'no_data';
 
 /**
  * What one tick changed about an alert. `updated` carries fresh figures with the same state, tier and severity:

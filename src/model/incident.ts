@@ -74,6 +74,8 @@ export interface Incident {
   /** Since when no member fires; null while one does. */
   readonly quietSince: EpochMs | null;
   readonly resolvedAt: EpochMs | null;
+  /** The person who resolved it; null or absent where its alerts did. */
+  readonly resolvedBy?: string | null;
   readonly acknowledgement: Acknowledgement | null;
   readonly snoozedUntil: EpochMs | null;
   /** Runbook of the lead, as in Alert.runbook. */

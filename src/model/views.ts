@@ -132,6 +132,8 @@ export interface AlertView {
   readonly exhaustion: ExhaustionView | null;
   readonly budgetRemaining: number | null;
   readonly incident: number | null;
+  /** Address of what raised it elsewhere; null for our own. */
+  readonly link: string | null;
   /** Empty = people are told of it. */
   readonly mutes: readonly MuteView[];
 }
@@ -456,8 +458,29 @@ export type CorrectionOutcome =
   /** A field does not fit; `message` goes on behind its name. */
   | { readonly kind: 'bad_field'; readonly field: string; readonly message: string };
 
+/** One alert of a message that was not taken: `index` counts from 0. */
+export interface RefusedAlert {
+  readonly index: number;
+  readonly reason: string;
+}
+
+/** What became of the alerts of one message. What was accepted is stored. */
+export interface AlertsReceived {
+  readonly accepted: number;
+  /** Older than what is known, nothing new, or the end of what nobody knows. */
+  readonly ignored: number;
+  /** Not understood. */
+  readonly bad: number;
+  /** Well-formed, and no room for them. */
+  readonly overLimit: number;
+  /** What is wrong with the first of those that were not taken. */
+  readonly refused: readonly RefusedAlert[];
+}
+
 /** The write side that api and ui use. */
 export interface Commands {
+  /** Alerts raised elsewhere. Throws AppError (retryable) when they cannot be stored. */
+  receiveAlerts(alerts: readonly unknown[], way: 'alerts' | 'webhook'): AlertsReceived;
   act(
     incident: number,
     action: {

@@ -1,3 +1,4 @@
+import type { ForeignRecord } from '../correlate/foreign/record.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Incident, IncidentChange } from '../model/incident.ts';
 
@@ -30,3 +31,5 @@ export const encodeIncident = (incident: Incident): string => encode(incident);
 export const decodeIncident = (text: string): Incident => decode(text) as Incident;
 export const encodeChange = (change: IncidentChange): string => encode(change);
 export const decodeChange = (text: string): IncidentChange => decode(text) as IncidentChange;
+export const encodeForeign = (record: ForeignRecord): string => encode(record);
+export const decodeForeign = (text: string): ForeignRecord => decode(text) as ForeignRecord;

@@ -3,17 +3,20 @@ import { AppError } from '../base/app-error.ts';
 import type { EpochMs } from '../base/units.ts';
 import { decodeChange, decodeIncident, encodeChange, encodeIncident } from './codec.ts';
 import type { CorrectionStore } from './correction-store.ts';
+import type { ForeignAlertStore } from './foreign-alert-store.ts';
 import { guarded } from './guarded.ts';
 import { CORRECTIONS } from './migrations/corrections.ts';
+import { FOREIGN_ALERTS } from './migrations/foreign-alerts.ts';
 import { INIT } from './migrations/init.ts';
 import { SILENCES } from './migrations/silences.ts';
 import type { SilenceStore } from './silence-store.ts';
 import { createSqliteCorrections } from './sqlite-corrections.ts';
+import { createSqliteForeignAlerts } from './sqlite-foreign-alerts.ts';
 import { createSqliteSilences } from './sqlite-silences.ts';
 import { type Commit, type IncidentStore, type OutboxEntry, REOPENABLE_MS } from './store.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
-const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES];
+const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS];
 
 const BUSY_MS = 5000;
 /** A probe writes and syncs a page, so its answer is kept for so long. */
@@ -22,6 +25,7 @@ const PROBE_EVERY_MS = 1000;
 /** Incidents and what stands beside them in the same file. */
 export interface SqliteStore extends IncidentStore {
   readonly corrections: CorrectionStore;
+  readonly foreignAlerts: ForeignAlertStore;
   readonly silences: SilenceStore;
 }
 
@@ -71,6 +75,7 @@ export function openSqliteStore(file: string): SqliteStore {
       }),
     writable: createProbe(db),
     corrections: createSqliteCorrections(db),
+    foreignAlerts: createSqliteForeignAlerts(db),
     silences: createSqliteSilences(db),
     close: () => {
       db.close();

@@ -20,6 +20,8 @@ export interface MetricsSource {
   /** Points since the start by what became of them: accepted, rejected by reason, and so on. */
   pointCounts(): ReadonlyMap<string, number>;
   seriesCount(): number;
+  /** Alerts raised elsewhere that are held, those that ended lately included. */
+  foreignAlerts(): number;
 }
 
 /** The product's own series at /metrics, and where the parts count. docs/metrics.md describes each. */
@@ -31,9 +33,16 @@ export interface ProductMetrics extends ReceiverMetrics {
   notification(receiver: string, result: string): void;
   /** One sync of the ingest log: the bytes and the appends that shared it. */
   logSync(bytes: number, appends: number): void;
+  /** What came of the alerts of one message of another system. */
+  foreignReceived(way: Way, received: ForeignCounts): void;
   render(): Promise<string>;
 }
 
+type Way = (typeof WAYS)[number];
+/** How many alerts of a message came to what. */
+export type ForeignCounts = Readonly<Record<'accepted' | 'ignored' | 'bad' | 'overLimit', number>>;
+
+const WAYS = ['alerts', 'webhook'] as const;
 const TRANSPORTS = ['http', 'grpc'] as const;
 const OUTCOMES = [
   'accepted',
@@ -57,6 +66,7 @@ export function createProductMetrics(options: { version: string; source: Metrics
   const { ticks, tickDuration, lastTick } = tickMetrics(registry);
   const { requests, bytes } = receiverMetrics(registry);
   const { logBytes, logAppends, logSyncs } = logMetrics(registry);
+  const foreignReceived = foreignMetrics(registry);
   const notifications = new Counter({
     name: 'slowburn_notifications_total',
     help: 'Attempts to send, by receiver and what its answer meant.',
@@ -81,6 +91,7 @@ export function createProductMetrics(options: { version: string; source: Metrics
       tickDuration.observe(durationSeconds);
       lastTick.set(at / 1000);
     },
+    foreignReceived,
     notification: (receiver, result) => notifications.inc({ receiver, result }),
     logSync(size, appends) {
       logBytes.inc(size);
@@ -145,4 +156,21 @@ function logMetrics(registry: Registry) {
     logAppends: counter('slowburn_ingest_log_appends_total', 'Requests written to the ingest log.'),
     logSyncs: counter('slowburn_ingest_log_syncs_total', 'Syncs of the ingest log; several requests share one.'),
   };
+}
+
+function foreignMetrics(registry: Registry): ProductMetrics['foreignReceived'] {
+  const alerts = new Counter({
+    name: 'slowburn_foreign_alerts_total',
+    help: 'Alerts that other systems sent, by the way they came and what became of them.',
+    labelNames: ['way', 'result'],
+    registers: [registry],
+  });
+  const count: ProductMetrics['foreignReceived'] = (way, { accepted, ignored, bad, overLimit }) => {
+    alerts.inc({ way, result: 'accepted' }, accepted);
+    alerts.inc({ way, result: 'ignored' }, ignored);
+    alerts.inc({ way, result: 'bad' }, bad);
+    alerts.inc({ way, result: 'over_limit' }, overLimit);
+  };
+  for (const way of WAYS) count(way, { accepted: 0, ignored: 0, bad: 0, overLimit: 0 });
+  return count;
 }

@@ -33,6 +33,12 @@ export function stateFamilies(source: MetricsSource): readonly Family[] {
       samples: () => tally(source.firing().map(({ name, severity }) => labelText({ alert: name, severity }))),
     },
     {
+      name: 'slowburn_foreign_alerts',
+      type: 'gauge',
+      help: 'Alerts of other systems that are held, those that ended lately included.',
+      samples: (): Sample[] => [['', source.foreignAlerts()]],
+    },
+    {
       name: 'slowburn_incidents',
       type: 'gauge',
       help: 'Incidents that are not resolved, by severity and state.',

@@ -1,3 +1,4 @@
+import { NO_DATA } from '../model/alert.ts';
 import type { AlertView, SloView } from '../model/views.ts';
 
 /**
@@ -5,7 +6,9 @@ import type { AlertView, SloView } from '../model/views.ts';
  * data is not recovery, and not "as before" either: pages say so.
  */
 export function isUnheard(alert: AlertView, slos: readonly SloView[]): boolean {
-  if (alert.state !== 'firing' || alert.exhaustion === null) return false;
+  if (alert.state !== 'firing') return false;
+  if (alert.evidence.some(({ name }) => name === NO_DATA)) return true;
+  if (alert.exhaustion === null) return false;
   const groups = slos.find(({ id }) => id === alert.labels['slo'])?.groups ?? [];
   const group = groups.find(({ labels }) =>
     Object.entries(labels).every(([name, value]) => (alert.labels[name] ?? '') === value),

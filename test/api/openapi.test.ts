@@ -75,6 +75,8 @@ const ROUTES = [
   'POST /api/v1/corrections',
   'POST /api/v1/corrections/{id}/end',
   'POST /api/v1/corrections/{id}/undo',
+  'POST /api/v2/alerts',
+  'POST /api/v2/webhook',
   ...ACTIONS.map((action) => `POST /api/v1/incidents/{id}/${action}`),
 ];
 

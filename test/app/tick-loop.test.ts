@@ -39,6 +39,7 @@ describe('the loop of ticks', () => {
       clock,
       logger: pino({ level: 'silent' }),
       evaluator,
+      foreign: () => [],
       snapshots: { saveIfDue: () => undefined, save: () => undefined, recover: () => ({ records: 0, points: 0 }) },
       metrics: { tick: (_at, _seconds, isFailed) => failed.push(isFailed) },
       wakeSender: () => undefined,

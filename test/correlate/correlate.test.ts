@@ -5,7 +5,7 @@ import { epochMs } from '../../src/base/units.ts';
 import { createCorrelator } from '../../src/correlate/correlate.ts';
 import type { Correlator } from '../../src/correlate/correlator.ts';
 import type { Alert, AlertChange } from '../../src/model/alert.ts';
-import type { Incident, IncidentAction } from '../../src/model/incident.ts';
+import type { Incident, IncidentAction, IncidentChange } from '../../src/model/incident.ts';
 import { alertOf, MINUTE, SETTINGS, T0 } from '../support/alerts.ts';
 
 const CHECKOUT = { cluster: 'checkout' };
@@ -17,6 +17,8 @@ class Scene {
   readonly correlator: Correlator = createCorrelator(SETTINGS);
   readonly said: string[] = [];
   readonly changes: string[] = [];
+  /** Why each of the changes. */
+  readonly reasons: string[] = [];
 
   at(minute: number, ...changes: readonly [AlertChange['kind'], Alert][]): this {
     const now = epochMs(T0 + minute * MINUTE);
@@ -25,7 +27,7 @@ class Scene {
       now,
     );
     this.said.push(...result.notifications.map(({ incident, reason }) => `${incident.id} ${reason}`));
-    this.changes.push(...result.changes.map(({ incident, change }) => `${incident} ${change}`));
+    this.#note(result.changes);
     return this;
   }
 
@@ -33,7 +35,13 @@ class Scene {
     const acted = this.correlator.act(incident, action, epochMs(T0 + minute * MINUTE));
     if (acted.kind !== 'done') return acted.kind;
     this.said.push(...acted.result.notifications.map(({ incident: one, reason }) => `${one.id} ${reason}`));
+    this.#note(acted.result.changes);
     return 'done';
+  }
+
+  #note(changes: readonly IncidentChange[]): void {
+    this.changes.push(...changes.map(({ incident, change }) => `${incident} ${change}`));
+    this.reasons.push(...changes.map(({ reason }) => reason));
   }
 
   get open(): readonly Incident[] {
@@ -171,10 +179,13 @@ describe('what people do', () => {
     assert.deepEqual(ticket.said, ['1 opened']);
   });
 
-  test('a late acknowledge never undoes a resolve, and an unknown incident is not found', () => {
+  test('a late acknowledge never undoes a resolve, but is written down; an unknown incident is not found', () => {
     const scene = new Scene().at(0, ['fired', burn()]);
     assert.equal(scene.act(1, resolve), 'done');
-    assert.equal(scene.act(2, ack), 'conflict');
+    assert.equal(scene.act(2, ack), 'done');
+    assert.equal(scene.open.length, 0);
+    assert.deepEqual(scene.changes.at(-1), '1 acknowledged');
+    assert.match(scene.reasons.at(-1) ?? '', /it was resolved already$/);
     assert.equal(scene.act(2, ack, 7), 'not_found');
     assert.deepEqual(scene.said, ['1 opened', '1 resolved']);
   });

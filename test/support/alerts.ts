@@ -77,4 +77,6 @@ export const SETTINGS: CorrelationSettings = {
   ackLapse: ms(60 * MINUTE),
   minAlerts: 1,
   storm: { clusters: 5, share: 0.2, within: ms(MINUTE) },
+  replicaLabels: ['replica', 'prometheus_replica'],
+  ignoreLabels: ['value'],
 };

@@ -134,5 +134,6 @@ export const fakeMetricsSource = (over: Partial<MetricsSource> = {}): MetricsSou
       ['rejected_late', 3],
     ]),
   seriesCount: () => 42,
+  foreignAlerts: () => 7,
   ...over,
 });

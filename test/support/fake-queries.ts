@@ -195,6 +195,7 @@ const BURN_ALERT: AlertView = {
   exhaustion: FAKE_EXHAUSTION,
   budgetRemaining: 0.2166,
   incident: 41,
+  link: null,
   mutes: [],
 };
 
@@ -223,6 +224,7 @@ const EJECTION_ALERT: AlertView = {
   exhaustion: null,
   budgetRemaining: null,
   incident: 41,
+  link: 'https://prometheus.example/graph?g0.expr=up',
   mutes: [
     {
       kind: 'silence',
@@ -571,11 +573,13 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
   readonly commands: Commands;
   readonly acted: FakeAction[];
   readonly corrected: (CorrectionRequest | FakeCorrectionChange)[];
+  readonly received: { readonly alerts: readonly unknown[]; readonly way: string }[];
   readonly silenced: (SilenceRequest | string)[];
 } {
   const acted: FakeAction[] = [];
   const corrected: (CorrectionRequest | FakeCorrectionChange)[] = [];
   const silenced: (SilenceRequest | string)[] = [];
+  const received: { readonly alerts: readonly unknown[]; readonly way: string }[] = [];
   const commands: Commands = {
     act(id, action) {
       const told = { ...action, incident: id };
@@ -587,6 +591,15 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
         return { kind: 'conflict', message: `incident ${id} is resolved; reopen it first` };
       }
       return { kind: 'done', incident };
+    },
+    receiveAlerts(alerts, way) {
+      received.push({ alerts, way });
+      const over = alerts.filter((alert) => alert === 'over').length;
+      const refused = alerts.flatMap((alert, index) =>
+        typeof alert === 'string' ? [{ index, reason: `is ${alert}` }] : [],
+      );
+      const accepted = alerts.length - refused.length;
+      return { accepted, ignored: 0, bad: refused.length - over, overLimit: over, refused };
     },
     setSilence(request) {
       silenced.push(request);
@@ -613,5 +626,5 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
       return { kind: 'done', correction };
     },
   };
-  return { commands, acted, corrected, silenced };
+  return { commands, acted, corrected, received, silenced };
 }

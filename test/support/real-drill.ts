@@ -176,7 +176,7 @@ async function watchIt(
     await sleep(LOOK_MS);
     const now = epochMs(Date.now());
     await watch.look(now);
-    const verdict = judge(watch.cases(), expected, { faultAtMs, overAtMs: now + LOOK_MS });
+    const verdict = judge(watch.cases(), expected, expected, { faultAtMs, overAtMs: now + LOOK_MS });
     const { detectedAfterMs } = verdict;
     const since = now - faultAtMs;
     const isDone = detectedAfterMs !== null && since > detectedAfterMs + AFTERMATH_MS;

@@ -41,7 +41,7 @@ const PURE_FILES = [
   /^src\/config\/(validate|resolve-.*|digest|suggest|policies|config|detector-thresholds)\.ts$/,
   /^src\/notify\/(.*\/)?(message|phrases|dedup|retry|outbox|text|links|due)\.ts$/,
   /^src\/sim\/(?!drill\b)/,
-  /^src\/store\/(codec|store|ingest-log|memory-store)\.ts$/,
+  /^src\/store\/(codec|store|ingest-log|memory-store|foreign-alert-store)\.ts$/,
 ];
 const IMPURE = /\b(Date\b|Intl\b|Buffer\b|process\.|console\.|performance\.|setTimeout\(|setInterval\(|Math\.random)/;
 

@@ -90,6 +90,7 @@ function memberCard(member: MemberView, isLead: boolean): Html {
 <p>${alert.summary}</p>
 <p class="quiet">${member.reason}</p>
 ${mutedWords(alert)}
+${alert.link === null ? '' : html`<p><a href="${alert.link}" rel="noreferrer">Where it was raised</a></p>`}
 ${alert.evidence.length === 0 ? '' : html`<ul class="evidence">${alert.evidence.map((evidence) => html`<li>${evidence.text}</li>`)}</ul>`}
 </li>`;
 }

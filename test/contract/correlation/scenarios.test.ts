@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createEngine, type Engine } from '../../../src/app/engine.ts';
-import { createForeignAlerts } from '../../../src/app/foreign-alerts.ts';
+import { createForeignAlerts, type ForeignAlerts } from '../../../src/app/foreign-alerts.ts';
 import { createReplay } from '../../../src/app/replay.ts';
 import type { ReplayLine } from '../../../src/app/replay-input.ts';
 import { createLineSink } from '../../../src/app/replay-output.ts';
@@ -14,12 +14,16 @@ import { type EpochMs, epochMs } from '../../../src/base/units.ts';
 import type { Rules } from '../../../src/config/config.ts';
 import { loadRules } from '../../../src/config/load.ts';
 import { createWebhookNotifier } from '../../../src/notify/webhook/notifier.ts';
+import { decodeJsonMetrics } from '../../../src/otlp/decode-json.ts';
+import { createMemoryForeignAlerts } from '../../../src/store/foreign-alert-store.ts';
 import { createMemoryStore } from '../../../src/store/memory-store.ts';
+import { Pusher } from '../../support/live-service.ts';
 
 /**
  * Situations in which other tools are known to go wrong, each a file beside this one: what happens (seconds from the start,
  * and the fields of a line of replay, times in seconds too), under which correlation.yaml, and what must come of it.
  * `restart` is a new process over the same store, which a replay cannot express: such a file runs the engine itself.
+ * `metrics` names a balancer that pushes at that moment.
  */
 interface Scenario {
   readonly id: string;
@@ -39,10 +43,19 @@ interface Scenario {
     readonly unmuted: number;
     /** Changes of alerts, where history is what matters. */
     readonly alerts?: number;
+    /** Names of the alerts of each incident, and its lead. */
+    readonly members?: readonly (readonly string[])[];
+    readonly leads?: readonly string[];
+    /** Every line of the timelines: when, and `incident change`. */
+    readonly lines?: readonly (readonly [at: number, what: string])[];
+    /** When changes of one kind came. */
+    readonly linesOf?: Readonly<Record<string, readonly number[]>>;
+    /** `incident state` at moments. */
+    readonly stateAt?: readonly (readonly [at: number, what: string])[];
   };
 }
 type Fields = Readonly<Record<string, unknown>>;
-type Line = Readonly<Record<string, string | number>>;
+type Line = Readonly<Record<string, unknown>>;
 
 const PACKAGE = join(import.meta.dirname, '..', '..', '..');
 const START = epochMs(1_800_000_000_000);
@@ -78,17 +91,21 @@ function replay(scenario: Scenario, rules: Rules): Line[] {
     rules,
     createLineSink((line) => written.push(JSON.parse(line) as Line)),
   );
-  for (const [second, given] of scenario.events) {
-    const fields = timed(given) as Fields;
+  const pushers = new Map<string, Pusher>();
+  const metrics = (balancer: string, at: EpochMs): Uint8Array => {
+    const pusher = pushers.get(balancer) ?? new Pusher({ instance: balancer, startMs: START - 60_000 });
+    pushers.set(balancer, pusher);
+    return decodeJsonMetrics(new TextEncoder().encode(pusher.body({ '2xx': 60 }, 'checkout', at)));
+  };
+  const lineOf = (second: number, fields: Fields): ReplayLine => {
     const base = { where: scenario.id, at: instantAt(second) };
-    const line: ReplayLine =
-      fields['alerts'] !== undefined
-        ? { ...base, kind: 'alerts', alerts: fields['alerts'] as unknown[] }
-        : fields['action'] !== undefined
-          ? { ...base, kind: 'action', action: fields }
-          : { ...base, kind: 'time' };
-    assert.equal(run.line(line), null);
-  }
+    if (typeof fields['metrics'] === 'string') {
+      return { where: scenario.id, kind: 'metrics', body: metrics(fields['metrics'], base.at) };
+    }
+    if (fields['alerts'] !== undefined) return { ...base, kind: 'alerts', alerts: fields['alerts'] as unknown[] };
+    return fields['action'] === undefined ? { ...base, kind: 'time' } : { ...base, kind: 'action', action: fields };
+  };
+  for (const [second, fields] of scenario.events) assert.equal(run.line(lineOf(second, timed(fields) as Fields)), null);
   run.finish(instantAt(scenario.until));
   return written;
 }
@@ -98,6 +115,7 @@ function runEngine(scenario: Scenario, rules: Rules): Line[] {
   const written: Line[] = [];
   const sink = createLineSink((line) => written.push(JSON.parse(line) as Line));
   const store = createMemoryStore();
+  const foreignStore = createMemoryForeignAlerts();
   const receiver = {
     name: 'default',
     type: 'webhook',
@@ -117,8 +135,15 @@ function runEngine(scenario: Scenario, rules: Rules): Line[] {
     engine.evaluator.restore(at, new Set());
     return engine;
   };
+  const beginForeign = (of: Engine): ForeignAlerts =>
+    createForeignAlerts({
+      settings: rules.correlation,
+      store: foreignStore,
+      firing: () => of.evaluator.firing(),
+      balancers: (now) => of.aggregate.balancers(now),
+    });
   let engine = begin(START);
-  let foreign = createForeignAlerts(rules.correlation);
+  let foreign = beginForeign(engine);
   const waiting = [...scenario.events];
   for (let second = 0; second <= scenario.until; second += TICK_MS / 1000) {
     for (let next = waiting[0]; next !== undefined && next[0] <= second; next = waiting[0]) {
@@ -126,10 +151,13 @@ function runEngine(scenario: Scenario, rules: Rules): Line[] {
       const fields = timed(next[1]) as Fields;
       if (fields['restart'] === true) {
         engine = begin(instantAt(next[0]));
-        foreign = createForeignAlerts(rules.correlation);
-      } else assert.equal(foreign.receive(fields['alerts'] as unknown[], instantAt(next[0])), null);
+        foreign = beginForeign(engine);
+      } else {
+        const received = foreign.receive(fields['alerts'] as unknown[], 'alerts', instantAt(next[0]));
+        assert.deepEqual(received.refused, []);
+      }
     }
-    sink.outcome(engine.evaluator.tick(instantAt(second), foreign.due(instantAt(second))));
+    sink.outcome(engine.evaluator.tick(instantAt(second), () => foreign.due(instantAt(second))));
   }
   return written;
 }
@@ -165,6 +193,38 @@ describe('what others got wrong', () => {
         { incidents, open, muted, unmuted },
       );
       if (alerts !== undefined) assert.equal(ofType('alert').length, alerts);
+      checkLives(ofType('incident'), scenario.expect);
     });
   }
 });
+
+/** What is expected of members, leads, timelines and states, where a file says so. */
+function checkLives(changes: readonly Line[], expect: Scenario['expect']): void {
+  const last = [...new Map(changes.map((line) => [line['id'], line])).values()];
+  if (expect.members !== undefined) {
+    assert.deepEqual(
+      last.map(({ alerts }) => alerts),
+      expect.members,
+    );
+  }
+  if (expect.leads !== undefined) {
+    assert.deepEqual(
+      last.map(({ lead }) => lead),
+      expect.leads,
+    );
+  }
+  if (expect.lines !== undefined) {
+    assert.deepEqual(
+      changes.map((line) => [secondOf(line), `${line['id']} ${line['change']}`]),
+      expect.lines,
+    );
+  }
+  for (const [kind, times] of Object.entries(expect.linesOf ?? {})) {
+    assert.deepEqual(changes.filter(({ change }) => change === kind).map(secondOf), times, kind);
+  }
+  for (const [at, what] of expect.stateAt ?? []) {
+    const id = Number(what.split(' ')[0]);
+    const before = changes.filter((line) => line['id'] === id && secondOf(line) <= at).at(-1);
+    assert.equal(`${id} ${String(before?.['state'])}`, what, `at ${at}`);
+  }
+}
