@@ -6,8 +6,10 @@ import { runbookUrl } from '../correlate/runbook-link.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { Receiver } from '../model/receiver.ts';
+import { createDeliveryBook } from '../notify/delivery-book.ts';
+import { createNotifiers } from '../notify/registry.ts';
+import { createRepeats } from '../notify/repeats.ts';
 import { createSender } from '../notify/sender.ts';
-import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
 import { createGrpcReceiver } from '../otlp/grpc-receiver.ts';
 import { createHttpReceiver } from '../otlp/http-receiver.ts';
 import { createInflightBytes } from '../otlp/inflight-bytes.ts';
@@ -24,6 +26,7 @@ import { createEngine } from './engine.ts';
 import { createHealth } from './health.ts';
 import { startHeartbeats } from './heartbeat.ts';
 import { createIngest } from './ingest.ts';
+import { failingAfter, ownAlerts } from './own-alerts.ts';
 import { createQueries } from './queries.ts';
 import { readRunbook } from './runbooks.ts';
 import { createSnapshots } from './snapshots.ts';
@@ -90,7 +93,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     let httpAddress = config.listen.http;
     const baseUrl = (): string => config.externalUrl ?? `http://${urlHost(httpAddress.host)}:${httpAddress.port}`;
     const receivers = allReceivers(config.receivers, options.rules.receivers);
-    const notifiers = new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)]));
+    const notifiers = createNotifiers(receivers, clock);
     const engine = createEngine({
       rules: options.rules,
       receivers,
@@ -116,6 +119,12 @@ export async function createApp(options: AppOptions): Promise<App> {
       () => new Promise<void>((resolve) => turns.between(() => resolve(new Promise((done) => done(snapshots.save()))))),
     );
 
+    const deliveries = createDeliveryBook({
+      receivers: receivers.map(({ name }) => name),
+      outcomes: store.outcomes(),
+      backlogs: () => store.backlogs(),
+      after: failingAfter(options.rules),
+    });
     const metrics = createProductMetrics({
       version: options.version,
       source: {
@@ -125,6 +134,8 @@ export async function createApp(options: AppOptions): Promise<App> {
         balancers: () => engine.aggregate.balancers(clock.now()),
         pointCounts: () => engine.series.counters(),
         seriesCount: () => engine.series.seriesCount(),
+        receivers: () => deliveries.health(clock.now()),
+        now: () => clock.now(),
       },
     });
     logSync = (bytes, appends) => metrics.logSync(bytes, appends);
@@ -136,10 +147,15 @@ export async function createApp(options: AppOptions): Promise<App> {
       notifiers,
       clock,
       random: Math.random,
-      onAttempt: (receiver, result) => metrics.notification(receiver, result),
+      onAttempt(receiver, result, error) {
+        metrics.notification(receiver, result);
+        deliveries.attempt(receiver, result, error, clock.now());
+      },
       onError: (error) => logger.error({ err: error }, 'the outbox could not be read or written; it is tried again'),
     });
     onStop.push(() => sender.stop());
+    const repeats = createRepeats({ store, notifiers });
+    onStop.push(() => repeats.stop());
     const heartbeats = startHeartbeats({
       settings: watchdogOf(options.rules.detectors),
       notifiers,
@@ -159,7 +175,11 @@ export async function createApp(options: AppOptions): Promise<App> {
       turns,
       wakeSender: () => sender.wake(),
       createTicker: options.createTicker ?? createTicker,
-      onEvaluated: (at) => void heartbeats?.evaluated(at),
+      ownAlerts: (now) => ownAlerts(options.rules, deliveries.health(now), engine.evaluator.firing(), now),
+      onEvaluated(at) {
+        void heartbeats?.evaluated(at);
+        repeats.evaluated(at);
+      },
     });
     onStop.push(() => loop.stop());
 

@@ -66,6 +66,7 @@ export function createEngine(options: EngineOptions): Engine {
         receivers: options.receivers,
         notifiers: options.notifiers,
         sent: (incident) => store.sends(incident),
+        sentTo: (receiver, since) => store.sendsTo(receiver, since),
         context(incident) {
           const markdown = options.runbook(incident.runbook);
           const step = markdown === null ? null : firstStep(markdown);

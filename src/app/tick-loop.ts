@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { EpochMs } from '../base/units.ts';
+import type { AlertChange } from '../model/alert.ts';
 import type { Evaluator, Outcome } from './evaluate.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { CreateTicker } from './ticker.ts';
@@ -28,6 +29,8 @@ export function createTickLoop(deps: {
   wakeSender: () => void;
   /** Ticks run between two requests: none sees half of one, and none is applied while a tick goes on. */
   turns: Turns;
+  /** What slowburn has to say about itself, taken along with the next tick. */
+  ownAlerts: (now: EpochMs) => readonly AlertChange[];
   createTicker: CreateTicker;
   /** Called after each evaluation that was committed, with its time. */
   onEvaluated: (at: EpochMs) => void;
@@ -38,7 +41,7 @@ export function createTickLoop(deps: {
     const started = performance.now();
     let failed = false;
     try {
-      logOutcome(deps.logger, await deps.turns.runNext(deps.evaluator.tickInSteps(now)));
+      logOutcome(deps.logger, await deps.turns.runNext(deps.evaluator.tickInSteps(now, deps.ownAlerts(now))));
       deps.wakeSender();
       deps.onEvaluated(now);
       deps.turns.between(() => deps.snapshots.saveIfDue(now));

@@ -14,7 +14,8 @@ import { readSlos } from './read-slos.ts';
 import { createReport, hasErrors, type Report, sortProblems } from './report.ts';
 import { EMPTY_CORRELATION, resolveCorrelation } from './resolve-correlation.ts';
 import { resolveDetectors } from './resolve-detectors.ts';
-import { checkReceiver, resolveReceivers, resolveRoutes } from './resolve-routes.ts';
+import { resolveReceivers } from './resolve-receivers.ts';
+import { checkReceiver, resolveRoutes } from './resolve-routes.ts';
 import {
   DEFAULT_IDENTITY_HEADER,
   DEFAULT_LISTEN,
@@ -245,5 +246,5 @@ function readRoutes(
   if (!checkSchema(RoutesSchema, { file, root }, report)) return { receivers: [], routes: [], names: null };
   const receivers = resolveReceivers(root, report, offline);
   const names = [...(options.receivers ?? []), ...receivers].map((receiver) => receiver.name);
-  return { receivers, routes: resolveRoutes(root, names, report, offline), names };
+  return { receivers, routes: resolveRoutes(root, names, zoneRulesOf, report, offline), names };
 }

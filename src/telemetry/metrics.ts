@@ -6,6 +6,7 @@ import type { Alert } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import type { ReceiverMetrics } from '../otlp/consumer.ts';
 import { renderFamilies } from './exposition.ts';
+import { type ReceiverState, receiverFamilies } from './receiver-families.ts';
 import { sloFamilies } from './slo-families.ts';
 import { stateFamilies } from './state-families.ts';
 
@@ -20,6 +21,9 @@ export interface MetricsSource {
   /** Points since the start by what became of them: accepted, rejected by reason, and so on. */
   pointCounts(): ReadonlyMap<string, number>;
   seriesCount(): number;
+  receivers(): readonly ReceiverState[];
+  /** Milliseconds since the epoch. */
+  now(): number;
 }
 
 /** The product's own series at /metrics, and where the parts count. docs/metrics.md describes each. */
@@ -88,7 +92,11 @@ export function createProductMetrics(options: { version: string; source: Metrics
       logSyncs.inc();
     },
     async render() {
-      const present = await renderFamilies([...stateFamilies(source), ...sloFamilies(source.statuses())]);
+      const present = await renderFamilies([
+        ...stateFamilies(source),
+        ...receiverFamilies(source.receivers(), source.now()),
+        ...sloFamilies(source.statuses()),
+      ]);
       return `${await registry.metrics()}${present}`;
     },
   };
