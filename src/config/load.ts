@@ -153,6 +153,7 @@ export function loadRules(options: RulesOptions): LoadedRules {
   const { receivers, routes, names } = readRoutes(files, options, problems);
   if (heartbeat !== null && names !== null) {
     checkReceiver(heartbeat.name, heartbeat.at, names, heartbeat.report, options.offline);
+    checkHeartbeat(heartbeat, [...(options.receivers ?? []), ...receivers]);
   }
   const rules = { slos, detectors, correlation, receivers, routes };
   return {
@@ -185,6 +186,17 @@ interface NamedReceiver {
   readonly name: string;
   readonly at: Position;
   readonly report: Report;
+}
+
+/** A heartbeat is our own JSON: a pager or a chat would make a call or a post of each. */
+function checkHeartbeat({ name, at, report }: NamedReceiver, receivers: readonly Receiver[]): void {
+  const type = receivers.find((receiver) => receiver.name === name)?.type;
+  if (type === undefined || type === 'webhook') return;
+  report.error(at, {
+    code: 'CONFIG_RECEIVER_TYPE',
+    message: `the heartbeat cannot go to ${name}, which is of type ${type}`,
+    fix: 'name a receiver of type webhook, such as a dead man switch that pages when it hears nothing',
+  });
 }
 
 /** Runbooks are checked once all layers are known: a detector that the user disables needs none. */

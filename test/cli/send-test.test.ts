@@ -74,7 +74,9 @@ describe('slowburn check --send-test', () => {
       });
       let stdout = '';
       const io = {
-        stdout: (text: string) => void (stdout += text),
+        stdout(text: string) {
+          stdout += text;
+        },
         stderr: () => undefined,
         cwd: folder.root,
         env: {},
