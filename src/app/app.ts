@@ -7,8 +7,10 @@ import { runbookUrl } from '../correlate/runbook-link.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { Receiver } from '../model/receiver.ts';
+import { createDeliveryBook } from '../notify/delivery-book.ts';
+import { createNotifiers } from '../notify/registry.ts';
+import { createRepeats } from '../notify/repeats.ts';
 import { createSender } from '../notify/sender.ts';
-import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
 import { createGrpcReceiver } from '../otlp/grpc-receiver.ts';
 import { createHttpReceiver } from '../otlp/http-receiver.ts';
 import { createInflightBytes } from '../otlp/inflight-bytes.ts';
@@ -26,6 +28,7 @@ import { createForeignAlerts } from './foreign-alerts.ts';
 import { createHealth } from './health.ts';
 import { startHeartbeats } from './heartbeat.ts';
 import { createIngest } from './ingest.ts';
+import { failingAfter, ownAlerts } from './own-alerts.ts';
 import { createQueries } from './queries.ts';
 import { readRunbook } from './runbooks.ts';
 import { createSilences } from './silences.ts';
@@ -94,7 +97,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     let httpAddress = config.listen.http;
     const baseUrl = (): string => config.externalUrl ?? `http://${urlHost(httpAddress.host)}:${httpAddress.port}`;
     const receivers = allReceivers(config.receivers, options.rules.receivers);
-    const notifiers = new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)]));
+    const notifiers = createNotifiers(receivers, clock);
     const engine = createEngine({
       rules: options.rules,
       receivers,
@@ -137,6 +140,12 @@ export async function createApp(options: AppOptions): Promise<App> {
       onReceived: (way, received) => countForeign(way, received),
     });
 
+    const deliveries = createDeliveryBook({
+      receivers: receivers.map(({ name }) => name),
+      outcomes: store.outcomes(),
+      backlogs: () => store.backlogs(),
+      after: failingAfter(options.rules),
+    });
     const metrics = createProductMetrics({
       version: options.version,
       source: {
@@ -147,6 +156,8 @@ export async function createApp(options: AppOptions): Promise<App> {
         pointCounts: () => engine.series.counters(),
         seriesCount: () => engine.series.seriesCount(),
         foreignAlerts: () => foreign.held(),
+        receivers: () => deliveries.health(clock.now()),
+        now: () => clock.now(),
       },
     });
     logSync = (bytes, appends) => metrics.logSync(bytes, appends);
@@ -159,10 +170,15 @@ export async function createApp(options: AppOptions): Promise<App> {
       notifiers,
       clock,
       random: Math.random,
-      onAttempt: (receiver, result) => metrics.notification(receiver, result),
+      onAttempt(receiver, result, error) {
+        metrics.notification(receiver, result);
+        deliveries.attempt(receiver, result, error, clock.now());
+      },
       onError: (error) => logger.error({ err: error }, 'the outbox could not be read or written; it is tried again'),
     });
     onStop.push(() => sender.stop());
+    const repeats = createRepeats({ store, notifiers });
+    onStop.push(() => repeats.stop());
     const heartbeats = startHeartbeats({
       settings: watchdogOf(options.rules.detectors),
       notifiers,
@@ -183,7 +199,11 @@ export async function createApp(options: AppOptions): Promise<App> {
       turns,
       wakeSender: () => sender.wake(),
       createTicker: options.createTicker ?? createTicker,
-      onEvaluated: (at) => void heartbeats?.evaluated(at),
+      ownAlerts: (now) => ownAlerts(options.rules, deliveries.health(now), engine.evaluator.firing(), now),
+      onEvaluated(at) {
+        void heartbeats?.evaluated(at);
+        repeats.evaluated(at);
+      },
     });
     onStop.push(() => loop.stop());
 
@@ -203,7 +223,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       corrections,
       silences,
       receivers: receivers.map(({ name }) => name),
-      receiversOf: (incident) => engine.receiversOf(incident),
+      receiversOf: (incident) => engine.receiversOf(incident, clock.now()),
       configPush: () => options.rules.detectors.get(ALERT.configPushRegression),
       store,
       runbooksDir: config.runbooksDir,

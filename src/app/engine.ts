@@ -30,7 +30,7 @@ export interface Engine {
   readonly burn: BurnEngine;
   readonly evaluator: Evaluator;
   /** Names of the receivers that routes choose for an incident as it is. */
-  receiversOf(incident: Incident): readonly string[];
+  receiversOf(incident: Incident, now: EpochMs): readonly string[];
   /** Takes up new SLOs: kept where id and query are the same, started afresh where the query changed. */
   replaceSlos(rules: Rules): void;
 }
@@ -74,6 +74,7 @@ export function createEngine(options: EngineOptions): Engine {
         receivers: options.receivers,
         notifiers: options.notifiers,
         sent: (incident) => store.sends(incident),
+        sentTo: (receiver, since) => store.sendsTo(receiver, since),
         context(incident) {
           const markdown = options.runbook(incident.runbook);
           const step = markdown === null ? null : firstStep(markdown);
@@ -88,8 +89,8 @@ export function createEngine(options: EngineOptions): Engine {
     mutes,
     burn,
     evaluator,
-    receiversOf: (incident) =>
-      routeIncident(incident, incident.severity, routes, options.receivers).map(({ name }) => name),
+    receiversOf: (incident, now) =>
+      routeIncident(incident, incident.severity, routes, options.receivers, now).map(({ name }) => name),
     replaceSlos(next) {
       aggregate.replaceSlos(next.slos);
       aggregate.resetSeriesCounts();

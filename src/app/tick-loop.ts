@@ -31,6 +31,8 @@ export function createTickLoop(deps: {
   wakeSender: () => void;
   /** Ticks run between two requests: none sees half of one, and none is applied while a tick goes on. */
   turns: Turns;
+  /** What slowburn has to say about itself, taken along with the next tick. */
+  ownAlerts: (now: EpochMs) => readonly AlertChange[];
   createTicker: CreateTicker;
   /** Called after each evaluation that was committed, with its time. */
   onEvaluated: (at: EpochMs) => void;
@@ -41,7 +43,8 @@ export function createTickLoop(deps: {
     const started = performance.now();
     let failed = false;
     try {
-      logOutcome(deps.logger, await deps.turns.runNext(deps.evaluator.tickInSteps(now, () => deps.foreign(now))));
+      const raised = (): readonly AlertChange[] => [...deps.foreign(now), ...deps.ownAlerts(now)];
+      logOutcome(deps.logger, await deps.turns.runNext(deps.evaluator.tickInSteps(now, raised)));
       deps.wakeSender();
       deps.onEvaluated(now);
       deps.turns.between(() => deps.snapshots.saveIfDue(now));

@@ -1,7 +1,8 @@
+import { ManualClock } from '../base/clock.ts';
 import { epochMs } from '../base/units.ts';
 import type { Rules } from '../config/config.ts';
 import type { Receiver } from '../model/receiver.ts';
-import { createWebhookNotifier } from '../notify/webhook/notifier.ts';
+import { createNotifiers } from '../notify/registry.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
 import { createEngine, type Engine } from './engine.ts';
 
@@ -22,7 +23,7 @@ export function createUnsentEngine(rules: Rules): Engine {
   const engine = createEngine({
     rules,
     receivers,
-    notifiers: new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)])),
+    notifiers: createNotifiers(receivers, new ManualClock(epochMs(0))),
     store: createMemoryStore(),
     baseUrl: () => BASE_URL,
     runbook: () => null,

@@ -1,5 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { present } from '../base/assert.ts';
+import { formatInstant, parseInstant } from '../base/instant.ts';
 import type { Problem, Rules, ServiceConfig } from '../config/config.ts';
 import { loadRules, loadServiceConfig, type RulesOptions } from '../config/load.ts';
 import { findYaml, isFolder, RULE_FILES, type RuleFileName, readDocuments } from '../config/read-rules.ts';
@@ -7,13 +9,18 @@ import { formatProblem, hasErrors, sortProblems } from '../config/report.ts';
 import { child } from '../config/source.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
 import { ALERT } from '../model/conventions.ts';
+import type { Route } from '../model/receiver.ts';
+import { firstGap } from '../model/week-times.ts';
 import { formatReport, reportOf, type SloReport, toJson } from './check-report.ts';
+import { runSendTest } from './send-test.ts';
 
 export interface CheckArguments {
   /** Rules folders, SLO files, single rule files or slowburn.yaml files; none = the configured or shipped rules. */
   readonly paths: readonly string[];
   readonly configPath: string | null;
   readonly json: boolean;
+  /** A receiver that gets a test message once everything is found sound. */
+  readonly sendTest?: string;
 }
 
 export interface CheckIo {
@@ -45,6 +52,7 @@ export async function runCheck(args: CheckArguments, io: CheckIo): Promise<numbe
     return 2;
   }
   const checked = checkAll(args, io);
+  if (args.sendTest !== undefined) return await trySending(args.sendTest, args, checked, io);
   const problems = sortProblems(checked.flatMap((part) => part.problems).map((problem) => shorten(problem, io.cwd)));
   const reports = uniqueReports(checked.flatMap((part) => part.reports));
   const notes = [...new Set(checked.flatMap((part) => part.notes))];
@@ -55,6 +63,23 @@ export async function runCheck(args: CheckArguments, io: CheckIo): Promise<numbe
     if (notes.length > 0) io.stdout(`\n${notes.map((note) => `note: ${note}\n`).join('')}`);
   }
   return hasErrors(problems) ? 1 : 0;
+}
+
+/** Only the receivers of a configuration without errors are tried: those in force. */
+async function trySending(
+  name: string,
+  args: CheckArguments,
+  checked: readonly Checked[],
+  io: CheckIo,
+): Promise<number> {
+  const problems = sortProblems(checked.flatMap((part) => part.problems)).filter(
+    ({ severity }) => severity === 'error',
+  );
+  for (const problem of problems) io.stdout(`${formatProblem(shorten(problem, io.cwd))}\n`);
+  if (problems.length > 0) return 1;
+  const { value: config } = loadConfig(args.configPath, io);
+  const { rules } = loadRulesOf({ rulesDir: config.rulesDir }, config, io);
+  return await runSendTest(name, [...config.receivers, ...(rules?.receivers ?? [])], config, io);
 }
 
 type PathKind = 'folder' | 'slo' | 'rule' | 'service';
@@ -103,14 +128,17 @@ function checkService(file: string, io: CheckIo): Checked {
   return checkRules({ rulesDir: config.value.rulesDir }, config.value, io);
 }
 
-function checkRules(options: Pick<RulesOptions, 'rulesDir' | 'only'>, config: ServiceConfig, io: CheckIo): Checked {
-  const loaded = loadRules({
+const loadRulesOf = (options: Pick<RulesOptions, 'rulesDir' | 'only'>, config: ServiceConfig, io: CheckIo) =>
+  loadRules({
     ...options,
     shippedDir: path.join(io.packageDir, 'rules'),
     runbooksDir: config.runbooksDir,
     receivers: config.receivers,
     env: io.env,
   });
+
+function checkRules(options: Pick<RulesOptions, 'rulesDir' | 'only'>, config: ServiceConfig, io: CheckIo): Checked {
+  const loaded = loadRulesOf(options, config, io);
   return {
     problems: loaded.problems,
     reports: loaded.slos.map((slo) => reportOf(slo, loaded)),
@@ -119,11 +147,26 @@ function checkRules(options: Pick<RulesOptions, 'rulesDir' | 'only'>, config: Se
 }
 
 /** What single files cannot tell. Who switched the Watchdog off has decided. */
-function notesOnRules({ detectors }: Rules): readonly string[] {
-  if (detectors.get(ALERT.watchdog)?.enabled !== true || watchdogOf(detectors) !== null) return [];
+function notesOnRules({ detectors, routes }: Rules): readonly string[] {
+  const isUnheard = detectors.get(ALERT.watchdog)?.enabled === true && watchdogOf(detectors) === null;
   return [
-    'Watchdog has no receiver: nobody is told when slowburn itself dies; set Watchdog.receiver in detectors.yaml',
+    ...(isUnheard
+      ? ['Watchdog has no receiver: nobody is told when slowburn itself dies; set Watchdog.receiver in detectors.yaml']
+      : []),
+    ...notesOnRoutes(routes),
   ];
+}
+
+/** A Monday in winter and one in summer, on both hemispheres. */
+const WEEKS = ['2027-01-04T00:00:00Z', '2027-07-05T00:00:00Z'].map((text) => present(parseInstant(text), text));
+
+/** Pages that no route would take. Without routes everything goes to the first receiver. */
+function notesOnRoutes(routes: readonly Route[]): readonly string[] {
+  if (routes.length === 0) return [];
+  const gap = WEEKS.map((week) => firstGap(routes, 'page', week)).find((at) => at !== null);
+  if (gap === undefined || gap === null) return [];
+  const when = WEEKS.includes(gap) ? '' : `, for example at ${formatInstant(gap)}`;
+  return [`a page that no matcher, owner or service of a route names reaches nobody${when}; add a route for all pages`];
 }
 
 function kindOf(file: string): PathKind {

@@ -58,10 +58,19 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
     .argument('[path...]', 'rules folders, SLO files, or a slowburn.yaml; none = the configuration in force')
     .option('--config <file>', 'slowburn.yaml whose rules are checked')
     .option('--json', 'findings and SLOs as one JSON object')
+    .option('--send-test <receiver>', 'when nothing is wrong: send this receiver a test message, and close it')
     .addHelpText('after', HELP.check)
-    .action(async (paths: string[], options: { config?: string; json?: boolean }) => {
+    .action(async (paths: string[], options: { config?: string; json?: boolean; sendTest?: string }) => {
       done(
-        (await runCheck({ paths, configPath: options.config ?? null, json: options.json ?? false }, io)) as ExitCode,
+        (await runCheck(
+          {
+            paths,
+            configPath: options.config ?? null,
+            json: options.json ?? false,
+            ...(options.sendTest === undefined ? {} : { sendTest: options.sendTest }),
+          },
+          io,
+        )) as ExitCode,
       );
     });
 
@@ -209,6 +218,7 @@ Exit codes: 0 stopped, 3 could not start.`,
 Example:
   slowburn check rules/                   every file of a rules folder
   slowburn check rules/slos/checkout.yaml one SLO file
+  slowburn check --config slowburn.yaml --send-test oncall   a test message to this receiver
 Findings: file:line:col CODE message, how to fix. Exit codes: 0 nothing wrong, 1 findings, 2 usage.`,
   replay: `
 Example:

@@ -148,6 +148,9 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     minEvents: { kind: 'count', text: 'Requests of the cluster in a twelfth of that time.' },
     minExpected: { kind: 'count', text: 'Requests that the zone was due of them.' },
   },
+  [ALERT.notificationsFailing]: {
+    after: { kind: 'duration', text: 'A message that waits for so long has not arrived.' },
+  },
   [ALERT.watchdog]: {
     every: { kind: 'duration', text: 'Pace of the heartbeat.' },
   },

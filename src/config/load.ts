@@ -16,7 +16,8 @@ import { createReport, hasErrors, type Report, sortProblems } from './report.ts'
 import { EMPTY_CORRELATION, resolveCorrelation } from './resolve-correlation.ts';
 import { resolveDetectors } from './resolve-detectors.ts';
 import { resolveMutes } from './resolve-mutes.ts';
-import { checkReceiver, resolveReceivers, resolveRoutes } from './resolve-routes.ts';
+import { resolveReceivers } from './resolve-receivers.ts';
+import { checkReceiver, resolveRoutes } from './resolve-routes.ts';
 import {
   DEFAULT_IDENTITY_HEADER,
   DEFAULT_LISTEN,
@@ -154,6 +155,7 @@ export function loadRules(options: RulesOptions): LoadedRules {
   const { receivers, routes, names } = readRoutes(files, options, problems);
   if (heartbeat !== null && names !== null) {
     checkReceiver(heartbeat.name, heartbeat.at, names, heartbeat.report, options.offline);
+    checkHeartbeat(heartbeat, [...(options.receivers ?? []), ...receivers]);
   }
   const rules = { slos, detectors, correlation, mutes, receivers, routes };
   return {
@@ -186,6 +188,17 @@ interface NamedReceiver {
   readonly name: string;
   readonly at: Position;
   readonly report: Report;
+}
+
+/** A heartbeat is our own JSON: a pager or a chat would make a call or a post of each. */
+function checkHeartbeat({ name, at, report }: NamedReceiver, receivers: readonly Receiver[]): void {
+  const type = receivers.find((receiver) => receiver.name === name)?.type;
+  if (type === undefined || type === 'webhook') return;
+  report.error(at, {
+    code: 'CONFIG_RECEIVER_TYPE',
+    message: `the heartbeat cannot go to ${name}, which is of type ${type}`,
+    fix: 'name a receiver of type webhook, such as a dead man switch that pages when it hears nothing',
+  });
 }
 
 /** Runbooks are checked once all layers are known: a detector that the user disables needs none. */
@@ -253,5 +266,5 @@ function readRoutes(
   if (!checkSchema(RoutesSchema, { file, root }, report)) return { receivers: [], routes: [], names: null };
   const receivers = resolveReceivers(root, report, offline);
   const names = [...(options.receivers ?? []), ...receivers].map((receiver) => receiver.name);
-  return { receivers, routes: resolveRoutes(root, names, report, offline), names };
+  return { receivers, routes: resolveRoutes(root, names, zoneRulesOf, report, offline), names };
 }

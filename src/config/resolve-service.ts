@@ -1,6 +1,6 @@
 import type { AccessToken, Address, OtlpConfig } from './config.ts';
 import type { Report } from './report.ts';
-import { isHttpUrl } from './resolve-routes.ts';
+import { isHttpUrl } from './resolve-receivers.ts';
 import { booleanOf, child, items, numberOf, type Position, type SourceNode, textOf } from './source.ts';
 import { reportDuplicates } from './validate.ts';
 

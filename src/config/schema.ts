@@ -31,13 +31,41 @@ export const OWNERS = ['edge', 'service', 'network', 'partner'];
 export const ROLES = ['push', 'read', 'operate'];
 export const SCOPES = ['service', 'cluster', 'zone', 'region', 'host', 'balancer', 'all'];
 
+export const RECEIVER_TYPES = ['webhook', 'alertmanager-webhook', 'alertmanager', 'pagerduty', 'slack', 'email'];
+export const TLS_MODES = ['starttls', 'implicit', 'none'];
+
+/** Which keys belong to which type is checked in resolve-receivers. */
 export const ReceiverSchema = Type.Object(
   {
     name: text('Unique; routes refer to it.'),
-    type: oneOf(['webhook'], 'How it is told.'),
-    url: text('Where messages are posted.', 'an http or https URL'),
+    type: oneOf(RECEIVER_TYPES, 'How it is told.'),
+    url: Type.Optional(text('Where messages are posted.', 'an http or https URL')),
     secret: Type.Optional(text('Key of the HMAC-SHA256 signature header; none = unsigned.')),
+    routingKey: Type.Optional(text('PagerDuty: the integration key.')),
+    token: Type.Optional(text('Slack: the bot token; messages are then edited and have threads.')),
+    channel: Type.Optional(text('Slack: where the bot posts.', 'the id of a channel')),
+    host: Type.Optional(text('E-mail: the SMTP server.', 'host:port, for example mail.example.com:587')),
+    tls: Type.Optional(oneOf(TLS_MODES, 'E-mail: how the connection is encrypted.')),
+    user: Type.Optional(text('E-mail: login of the SMTP server; none = no login.')),
+    password: Type.Optional(text('E-mail: password of that login.')),
+    from: Type.Optional(text('E-mail: the sender.', 'an address')),
+    to: Type.Optional(
+      Type.Array(text('An address.', 'an address'), {
+        minItems: 1,
+        description: 'E-mail: who gets it.',
+        expected: 'a list of addresses',
+      }),
+    ),
     sendResolved: Type.Optional(flag('Whether it is told when an incident is over.')),
+    pageBudget: Type.Optional(
+      Type.Object(
+        {
+          pages: Type.Integer({ minimum: 1, description: 'Pages that may ring.', expected: 'a count, 1 or more' }),
+          per: duration('In this time; at most 24h.'),
+        },
+        STRICT,
+      ),
+    ),
   },
   STRICT,
 );
@@ -286,7 +314,18 @@ export const RoutesSchema = Type.Object(
               Type.Array(oneOf(SEVERITIES, 'A severity.'), { minItems: 1, expected: 'a list of page, ticket' }),
             ),
             matchers: Type.Optional(list(text('Prometheus matcher, for example team=edge.'), 'All must match.')),
-            times: Type.Optional(Type.Unknown({ description: 'Not supported.' })),
+            owner: Type.Optional(Type.Array(oneOf(OWNERS, 'An owner.'), { minItems: 1, expected: 'a list of owners' })),
+            service: Type.Optional(Type.Array(text('A service.'), { minItems: 1, expected: 'a list of services' })),
+            times: Type.Optional(
+              Type.Object(
+                {
+                  weekdays: Type.Optional(text('Days on which it begins.', 'days such as mon..fri or sat,sun')),
+                  between: Type.Optional(text('From and to, on the clocks of the zone.', 'times such as 09:00-18:00')),
+                  zone: Type.Optional(text('IANA name; none = UTC.', 'a time zone such as Europe/Berlin')),
+                },
+                STRICT,
+              ),
+            ),
           },
           STRICT,
         ),

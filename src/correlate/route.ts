@@ -1,25 +1,32 @@
+import type { EpochMs } from '../base/units.ts';
 import type { Severity } from '../model/alert.ts';
 import { type Incident, leadAlert } from '../model/incident.ts';
 import { type Labels, labelsOf } from '../model/labels.ts';
 import { matchesAll } from '../model/matcher.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
+import { isWithin } from '../model/week-times.ts';
 
 /**
- * Who is told of an incident of this severity: every route that matches, each receiver once, in the order of the
- * receivers.
- * Without routes everything goes to the first receiver.
+ * Who is told of an incident of this severity at this time: every route that matches, each receiver once, in the order
+ * of the receivers. Without routes everything goes to the first receiver.
  */
 export function routeIncident(
   incident: Incident,
   severity: Severity,
   routes: readonly Route[],
   receivers: readonly Receiver[],
+  at: EpochMs,
 ): readonly Receiver[] {
   if (routes.length === 0) return receivers.slice(0, 1);
   const labels = routingLabels(incident);
+  const service = labels.get('service') ?? '';
+  const { owner } = leadAlert(incident);
   const chosen = new Set(
     routes
       .filter((route) => route.severity.length === 0 || route.severity.includes(severity))
+      .filter(({ owners = [] }) => owners.length === 0 || owners.includes(owner))
+      .filter(({ services = [] }) => services.length === 0 || services.includes(service))
+      .filter(({ times = null }) => times === null || isWithin(times, at))
       .filter((route) => matchesAll(route.matchers, labels))
       .map((route) => route.receiver),
   );

@@ -126,5 +126,6 @@ export const ALERT = {
   acceptQueueSaturation: 'AcceptQueueSaturation',
   configPushRegression: 'ConfigPushRegression',
   certificateRenewalStalled: 'CertificateRenewalStalled',
+  notificationsFailing: 'NotificationsFailing',
   watchdog: 'Watchdog',
 } as const;

@@ -18,7 +18,7 @@ export interface Attempt {
  * good, the entry is dead. Times are whole milliseconds: the store keeps no others.
  */
 export function afterAttempt(entry: OutboxEntry, result: SendResult, now: EpochMs, random: number): Attempt {
-  if (result.kind === 'delivered') return { state: 'delivered', nextAttemptAt: now, error: null };
+  if (result.kind === 'delivered') return { state: 'delivered', nextAttemptAt: now, error: result.note ?? null };
   if (result.kind === 'rejected') return { state: 'dead', nextAttemptAt: now, error: result.error };
   const giveUpAt = entry.at + GIVE_UP_MS;
   if (now >= giveUpAt) return { state: 'dead', nextAttemptAt: now, error: `given up after a day: ${result.error}` };

@@ -1,6 +1,13 @@
 import type { EpochMs } from '../base/units.ts';
 import type { Incident, IncidentChange } from '../model/incident.ts';
-import { type IncidentStore, type OutboxEntry, REOPENABLE_MS, type StoredState } from './store.ts';
+import {
+  type Backlog,
+  type IncidentStore,
+  type OutboxEntry,
+  type Outcomes,
+  REOPENABLE_MS,
+  type StoredState,
+} from './store.ts';
 
 /** The store of replays and tests: everything in memory, same contract as SQLite's. */
 export function createMemoryStore(): IncidentStore {
@@ -65,9 +72,16 @@ export function createMemoryStore(): IncidentStore {
     dueSends: (now, limit, except = []) =>
       heads()
         .filter((entry) => entry.nextAttemptAt <= now && !except.includes(entry.receiver))
+        .sort((a, b) => a.nextAttemptAt - b.nextAttemptAt || byAge(a, b))
         .slice(0, limit),
-    nextSendAt() {
-      const times = heads().map((entry) => entry.nextAttemptAt);
+    sendsTo: (receiver, since) =>
+      [...outbox.values()].filter((entry) => entry.receiver === receiver && entry.at > since).sort(byAge),
+    heldSends: (receiver, heldUntil) =>
+      [...outbox.values()].filter((entry) => entry.receiver === receiver && entry.heldUntil === heldUntil).sort(byAge),
+    nextSendAt(except = []) {
+      const times = heads()
+        .filter((entry) => !except.includes(entry.receiver))
+        .map((entry) => entry.nextAttemptAt);
       return times.length === 0 ? null : (Math.min(...times) as EpochMs);
     },
     recordAttempt(eventId, result) {
@@ -80,8 +94,11 @@ export function createMemoryStore(): IncidentStore {
         nextAttemptAt: result.nextAttemptAt,
         deliveredAt: result.state === 'delivered' ? result.at : null,
         lastError: result.error,
+        handle: result.handle ?? entry.handle,
       });
     },
+    backlogs: () => byReceiver([...pending].flatMap((id) => outbox.get(id) ?? [])).map(toBacklog),
+    outcomes: () => byReceiver([...outbox.values()].filter(({ state }) => state !== 'pending')).map(toOutcomes),
     writable: () => true,
     close: () => undefined,
   };
@@ -94,3 +111,30 @@ const isHeld = (incident: Incident, now: EpochMs): boolean =>
 
 const byAge = (a: OutboxEntry, b: OutboxEntry): number =>
   a.at - b.at || a.incident - b.incident || a.seq - b.seq || (a.eventId < b.eventId ? -1 : 1);
+
+type OfReceiver = readonly [receiver: string, entries: readonly OutboxEntry[]];
+
+function byReceiver(entries: readonly OutboxEntry[]): readonly OfReceiver[] {
+  const names = [...new Set(entries.map(({ receiver }) => receiver))].sort();
+  return names.map((name) => [name, entries.filter(({ receiver }) => receiver === name)]);
+}
+
+const toBacklog = ([receiver, entries]: OfReceiver): Backlog => {
+  const late = entries.filter(({ heldUntil, attempts }) => heldUntil === null || attempts > 0).map(({ at }) => at);
+  return { receiver, pending: entries.length, oldestAt: late.length === 0 ? null : (Math.min(...late) as EpochMs) };
+};
+
+function toOutcomes([receiver, entries]: OfReceiver): Outcomes {
+  const last = (times: readonly (EpochMs | null)[]): EpochMs | null => {
+    const known = times.filter((time) => time !== null);
+    return known.length === 0 ? null : (Math.max(...known) as EpochMs);
+  };
+  const dead = entries.filter(({ state }) => state === 'dead');
+  return {
+    receiver,
+    delivered: entries.length - dead.length,
+    dead: dead.length,
+    lastDeliveredAt: last(entries.map(({ deliveredAt }) => deliveredAt)),
+    lastDeadAt: last(dead.map(({ nextAttemptAt }) => nextAttemptAt)),
+  };
+}

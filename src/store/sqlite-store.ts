@@ -8,15 +8,23 @@ import { guarded } from './guarded.ts';
 import { CORRECTIONS } from './migrations/corrections.ts';
 import { FOREIGN_ALERTS } from './migrations/foreign-alerts.ts';
 import { INIT } from './migrations/init.ts';
+import { SENDS } from './migrations/sends.ts';
 import { SILENCES } from './migrations/silences.ts';
 import type { SilenceStore } from './silence-store.ts';
 import { createSqliteCorrections } from './sqlite-corrections.ts';
 import { createSqliteForeignAlerts } from './sqlite-foreign-alerts.ts';
 import { createSqliteSilences } from './sqlite-silences.ts';
-import { type Commit, type IncidentStore, type OutboxEntry, REOPENABLE_MS } from './store.ts';
+import {
+  type Backlog,
+  type Commit,
+  type IncidentStore,
+  type OutboxEntry,
+  type Outcomes,
+  REOPENABLE_MS,
+} from './store.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
-const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS];
+const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS, SENDS];
 
 const BUSY_MS = 5000;
 /** A probe writes and syncs a page, so its answer is kept for so long. */
@@ -67,11 +75,22 @@ export function openSqliteStore(file: string): SqliteStore {
     timeline: (id) => bodies(read.timeline.all(id)).map(decodeChange),
     sends: (id) => read.sends.all(id) as OutboxEntry[],
     dueSends: (now, limit, except = []) => read.due.all(now, JSON.stringify(except), limit) as OutboxEntry[],
-    nextSendAt: () => (read.nextSend.pluck().get() as EpochMs | null) ?? null,
+    sendsTo: (receiver, since) => read.sendsTo.all(receiver, since) as OutboxEntry[],
+    heldSends: (receiver, heldUntil) => read.heldBack.all(receiver, heldUntil) as OutboxEntry[],
+    nextSendAt: (except = []) => (read.nextSend.pluck().get(JSON.stringify(except)) as EpochMs | null) ?? null,
+    backlogs: () => read.backlogs.all() as Backlog[],
+    outcomes: () => read.outcomes.all() as Outcomes[],
     recordAttempt: (eventId, result) =>
       guarded(() => {
         const deliveredAt = result.state === 'delivered' ? result.at : null;
-        write.attempt.run(result.state, result.nextAttemptAt, deliveredAt, result.error, eventId);
+        write.attempt.run(
+          result.state,
+          result.nextAttemptAt,
+          deliveredAt,
+          result.error,
+          result.handle ?? null,
+          eventId,
+        );
       }),
     writable: createProbe(db),
     corrections: createSqliteCorrections(db),
@@ -141,18 +160,21 @@ function prepareWrites(db: Database.Database) {
     incident: db.prepare('INSERT OR REPLACE INTO incident VALUES (?, ?, ?, ?)'),
     change: db.prepare('INSERT INTO incident_change VALUES (?, ?, ?) ON CONFLICT (incident, seq) DO NOTHING'),
     outbox: db.prepare(
-      `INSERT INTO outbox VALUES (@eventId, @incident, @episode, @seq, @receiver, @reason, @at, @payload, @state,
-       @attempts, @nextAttemptAt, @deliveredAt, @lastError) ON CONFLICT (event_id) DO NOTHING`,
+      `INSERT INTO outbox (event_id, incident, episode, seq, receiver, reason, at, payload, state, attempts,
+       next_attempt_at, delivered_at, last_error, severity, held_until, handle)
+       VALUES (@eventId, @incident, @episode, @seq, @receiver, @reason, @at, @payload, @state, @attempts,
+       @nextAttemptAt, @deliveredAt, @lastError, @severity, @heldUntil, @handle) ON CONFLICT (event_id) DO NOTHING`,
     ),
     attempt: db.prepare(
-      `UPDATE outbox SET state = ?, attempts = attempts + 1, next_attempt_at = ?, delivered_at = ?, last_error = ?
-       WHERE event_id = ?`,
+      `UPDATE outbox SET state = ?, attempts = attempts + 1, next_attempt_at = ?, delivered_at = ?, last_error = ?,
+       handle = coalesce(?, handle) WHERE event_id = ?`,
     ),
   };
 }
 
 const OUTBOX_COLUMNS = `event_id AS eventId, incident, episode, seq, receiver, reason, at, payload, state, attempts,
-  next_attempt_at AS nextAttemptAt, delivered_at AS deliveredAt, last_error AS lastError`;
+  next_attempt_at AS nextAttemptAt, delivered_at AS deliveredAt, last_error AS lastError, severity,
+  held_until AS heldUntil, handle`;
 
 /** A message waits for those before it to the same receiver about the same incident. */
 const EARLIER_PENDING = `SELECT 1 FROM outbox earlier WHERE earlier.state = 'pending' AND earlier.incident = o.incident
@@ -172,10 +194,27 @@ function prepareReads(db: Database.Database) {
     due: db.prepare(
       `SELECT ${OUTBOX_COLUMNS} FROM outbox o WHERE state = 'pending' AND next_attempt_at <= ?
        AND receiver NOT IN (SELECT value FROM json_each(?)) AND NOT EXISTS (${EARLIER_PENDING})
-       ORDER BY at, incident, seq, event_id LIMIT ?`,
+       ORDER BY next_attempt_at, at, incident, seq, event_id LIMIT ?`,
     ),
     nextSend: db.prepare(
-      `SELECT min(next_attempt_at) FROM outbox o WHERE state = 'pending' AND NOT EXISTS (${EARLIER_PENDING})`,
+      `SELECT min(next_attempt_at) FROM outbox o WHERE state = 'pending'
+       AND receiver NOT IN (SELECT value FROM json_each(?)) AND NOT EXISTS (${EARLIER_PENDING})`,
+    ),
+    sendsTo: db.prepare(
+      `SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE receiver = ? AND at > ? ORDER BY at, incident, seq, event_id`,
+    ),
+    heldBack: db.prepare(
+      `SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE receiver = ? AND held_until = ? ORDER BY at, incident, seq, event_id`,
+    ),
+    backlogs: db.prepare(
+      `SELECT receiver, count(*) AS pending,
+       min(CASE WHEN held_until IS NULL OR attempts > 0 THEN at END) AS oldestAt
+       FROM outbox WHERE state = 'pending' GROUP BY receiver ORDER BY receiver`,
+    ),
+    outcomes: db.prepare(
+      `SELECT receiver, sum(state = 'delivered') AS delivered, sum(state = 'dead') AS dead,
+       max(delivered_at) AS lastDeliveredAt, max(CASE WHEN state = 'dead' THEN next_attempt_at END) AS lastDeadAt
+       FROM outbox WHERE state <> 'pending' GROUP BY receiver ORDER BY receiver`,
     ),
   };
 }

@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/units.ts';
+import type { Severity } from '../model/alert.ts';
 import type { Incident, IncidentChange, NotificationReason } from '../model/incident.ts';
 
 /** Incidents resolved longer ago than this can no longer reopen, and are not loaded at start. */
@@ -12,7 +13,13 @@ export interface OutboxEntry {
   readonly seq: number;
   readonly receiver: string;
   readonly reason: NotificationReason;
+  readonly severity: Severity;
   readonly at: EpochMs;
+  /**
+   * A page budget holds it back until then, and it goes out in one message with all others of the same receiver and
+   * time; null = on its own.
+   */
+  readonly heldUntil: EpochMs | null;
   /** JSON text of what is sent, made by the receiver's message builder. */
   readonly payload: string;
   readonly state: 'pending' | 'delivered' | 'dead';
@@ -20,6 +27,36 @@ export interface OutboxEntry {
   readonly nextAttemptAt: EpochMs;
   readonly deliveredAt: EpochMs | null;
   readonly lastError: string | null;
+  /** What the receiver answered that later messages need (SendResult); null = nothing. */
+  readonly handle: string | null;
+}
+
+/** What an attempt came to, as the store keeps it. */
+export interface AttemptRecord {
+  readonly at: EpochMs;
+  readonly state: OutboxEntry['state'];
+  readonly nextAttemptAt: EpochMs;
+  readonly error: string | null;
+  /** Null or absent leaves the one that is there. */
+  readonly handle?: string | null;
+}
+
+/** What waits for a receiver. */
+export interface Backlog {
+  readonly receiver: string;
+  readonly pending: number;
+  /** Of what is due and was not held back: when the oldest was decided; null when there is none. */
+  readonly oldestAt: EpochMs | null;
+}
+
+/** What became of the last messages to a receiver that are not pending any more. */
+export interface Outcomes {
+  readonly receiver: string;
+  readonly delivered: number;
+  readonly dead: number;
+  readonly lastDeliveredAt: EpochMs | null;
+  /** When the newest message that was given up had been tried for the last time. */
+  readonly lastDeadAt: EpochMs | null;
 }
 
 /** State of one alerting part under a stable key; `value` is JSON. Absent = inactive. */
@@ -60,24 +97,24 @@ export interface IncidentStore {
   timeline(incident: number): readonly IncidentChange[];
   sends(incident: number): readonly OutboxEntry[];
   /**
-   * Pending entries due at `now`, oldest first; per incident and receiver only the first (order is kept). None to
-   * the receivers in `except`.
+   * Pending entries due at `now`, those due for longest first, so that one that fails again and again keeps none waiting;
+   * per incident and receiver only the first (order is kept). None to the receivers in `except`.
    */
   dueSends(now: EpochMs, limit: number, except?: readonly string[]): readonly OutboxEntry[];
+  /** Entries to a receiver that were decided after `since`, oldest first. */
+  sendsTo(receiver: string, since: EpochMs): readonly OutboxEntry[];
+  /** Every entry of a receiver that is held until then, oldest first. */
+  heldSends(receiver: string, heldUntil: EpochMs): readonly OutboxEntry[];
   /**
    * When something can be sent next: the earliest nextAttemptAt among the first pending entries per incident and
-   * receiver, or null.
+   * receiver, or null. Receivers in `except` are left out.
    */
-  nextSendAt(): EpochMs | null;
-  recordAttempt(
-    eventId: string,
-    result: {
-      readonly at: EpochMs;
-      readonly state: OutboxEntry['state'];
-      readonly nextAttemptAt: EpochMs;
-      readonly error: string | null;
-    },
-  ): void;
+  nextSendAt(except?: readonly string[]): EpochMs | null;
+  recordAttempt(eventId: string, result: AttemptRecord): void;
+  /** Receivers for which something waits. */
+  backlogs(): readonly Backlog[];
+  /** Reads the whole outbox: asked once, at start. */
+  outcomes(): readonly Outcomes[];
   /** Answers quickly whether a write would succeed; used by readiness. */
   writable(): boolean;
   close(): void;

@@ -6,6 +6,7 @@ import type { Alert } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import type { ReceiverMetrics } from '../otlp/consumer.ts';
 import { renderFamilies } from './exposition.ts';
+import { type ReceiverState, receiverFamilies } from './receiver-families.ts';
 import { sloFamilies } from './slo-families.ts';
 import { stateFamilies } from './state-families.ts';
 
@@ -22,6 +23,9 @@ export interface MetricsSource {
   seriesCount(): number;
   /** Alerts raised elsewhere that are held, those that ended lately included. */
   foreignAlerts(): number;
+  receivers(): readonly ReceiverState[];
+  /** Milliseconds since the epoch. */
+  now(): number;
 }
 
 /** The product's own series at /metrics, and where the parts count. docs/metrics.md describes each. */
@@ -99,7 +103,11 @@ export function createProductMetrics(options: { version: string; source: Metrics
       logSyncs.inc();
     },
     async render() {
-      const present = await renderFamilies([...stateFamilies(source), ...sloFamilies(source.statuses())]);
+      const present = await renderFamilies([
+        ...stateFamilies(source),
+        ...receiverFamilies(source.receivers(), source.now()),
+        ...sloFamilies(source.statuses()),
+      ]);
       return `${await registry.metrics()}${present}`;
     },
   };

@@ -44,6 +44,7 @@ describe('the loop of ticks', () => {
       metrics: { tick: (_at, _seconds, isFailed) => failed.push(isFailed) },
       wakeSender: () => undefined,
       turns: createTurns(),
+      ownAlerts: () => [],
       createTicker,
       onEvaluated: (at) => evaluated.push(at),
     });

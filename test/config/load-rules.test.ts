@@ -262,6 +262,11 @@ describe('loadRules', () => {
       load({ offline: true }).problems.map(({ severity, code }) => `${severity} ${code}`),
       ['warning CONFIG_RECEIVER_UNKNOWN'],
     );
+    const pager = { ...receivers[0], type: 'alertmanager-webhook' } as const;
+    assert.deepEqual(
+      load({ receivers: [pager] }).problems.map(({ line, column, code }) => `${line}:${column} ${code}`),
+      ['1:23 CONFIG_RECEIVER_TYPE'],
+    );
     folder.write({ 'rules/routes.yaml': 'receivers: [{ name: watch, type: webhook, url: "http://x/" }]\n' });
     assert.notEqual(load().rules, null);
   });

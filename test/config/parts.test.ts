@@ -5,7 +5,7 @@ import { decimalText, parseDecimal } from '../../src/base/decimal.ts';
 import type { Problem } from '../../src/config/config.ts';
 import { digest } from '../../src/config/digest.ts';
 import { formatProblem, sortProblems } from '../../src/config/report.ts';
-import { isHttpUrl } from '../../src/config/resolve-routes.ts';
+import { isHttpUrl } from '../../src/config/resolve-receivers.ts';
 import { child, type SourceNode, textOf, toPlain } from '../../src/config/source.ts';
 import { chooseFrom, editDistance, nearest } from '../../src/config/suggest.ts';
 import { parseYaml } from '../../src/config/yaml-source.ts';

@@ -6,7 +6,7 @@ import { createCorrelator } from '../../src/correlate/correlate.ts';
 import type { Correlator } from '../../src/correlate/correlator.ts';
 import type { Alert, AlertChange } from '../../src/model/alert.ts';
 import type { Incident, IncidentAction, Notification } from '../../src/model/incident.ts';
-import type { Receiver, Route } from '../../src/model/receiver.ts';
+import type { Route, WebhookReceiver } from '../../src/model/receiver.ts';
 import { toOutboxEntries } from '../../src/notify/outbox.ts';
 import { createWebhookNotifier } from '../../src/notify/webhook/notifier.ts';
 import type { OutboxEntry } from '../../src/store/store.ts';
@@ -260,7 +260,7 @@ describe('properties', () => {
 
   test('at each receiver messages open and close in turn, and an episode that ended has none left open', () => {
     const receivers = ['pager', 'queue', 'quiet'].map(
-      (name): Receiver => ({
+      (name): WebhookReceiver => ({
         name,
         type: 'webhook',
         url: 'http://127.0.0.1:9/',
@@ -283,7 +283,14 @@ describe('properties', () => {
         const open = new Set<string>();
         for (const { minute, changes } of changesOf(steps)) {
           const { notifications, changes: lines } = correlator.correlate(changes, time(minute));
-          const entries = toOutboxEntries(notifications, { routes, receivers, notifiers, context, sent: () => all });
+          const entries = toOutboxEntries(notifications, {
+            routes,
+            receivers,
+            notifiers,
+            context,
+            sent: () => all,
+            sentTo: () => all,
+          });
           all.push(...entries);
           for (const { incident, episode, receiver, reason, eventId } of entries) {
             const line = `${incident}/${episode} ${receiver}`;

@@ -171,6 +171,7 @@ describe('a storm', () => {
       notifiers: new Map([['hook', createWebhookNotifier(receiver as never)]]),
       context: () => ({ links: { incident: 'x' } as never, step: null }),
       sent: () => [],
+      sentTo: () => [],
     });
     assert.deepEqual(
       entries.map(({ incident, reason }) => `${incident} ${reason}`),

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Alert } from '../../src/model/alert.ts';
 import type { Notification } from '../../src/model/incident.ts';
-import type { Receiver, Route } from '../../src/model/receiver.ts';
+import type { Route, WebhookReceiver } from '../../src/model/receiver.ts';
 import { toOutboxEntries } from '../../src/notify/outbox.ts';
 import { toWebhookMessage } from '../../src/notify/webhook/message.ts';
 import { createWebhookNotifier } from '../../src/notify/webhook/notifier.ts';
@@ -19,7 +19,7 @@ const CONTEXT = {
   },
   step: null,
 };
-const receiverOf = (name: string): Receiver => ({
+const receiverOf = (name: string): WebhookReceiver => ({
   name,
   type: 'webhook',
   url: 'http://127.0.0.1:9/',
@@ -46,6 +46,7 @@ function outboxOf(
       notifiers,
       context: () => CONTEXT,
       sent: () => all,
+      sentTo: () => all,
     };
     all.push(...toOutboxEntries([notification], options));
   });
@@ -136,6 +137,7 @@ describe('what was opened at a receiver', () => {
       notifiers: new Map([[odd.name, createWebhookNotifier(odd)]]),
       context: () => CONTEXT,
       sent: () => [],
+      sentTo: () => [],
     });
     assert.equal(entry?.receiver, odd.name);
     assert.match(entry?.eventId ?? '', /^1-1-2-[\x21-\x7e]+$/);

@@ -26,6 +26,9 @@ const entryOf = (incident: number, seq: number): OutboxEntry => ({
   nextAttemptAt: epochMs(T0 + seq),
   deliveredAt: null,
   lastError: null,
+  severity: 'page',
+  heldUntil: null,
+  handle: null,
 });
 
 function storeWith(...outbox: readonly OutboxEntry[]): IncidentStore {

@@ -8,7 +8,8 @@ import { blastRadiusText } from '../../src/model/blast-radius.ts';
 import type { Notification } from '../../src/model/incident.ts';
 import { labelsOf } from '../../src/model/labels.ts';
 import { messageLinks } from '../../src/notify/links.ts';
-import { textOf, toWebhookMessage } from '../../src/notify/webhook/message.ts';
+import { textOf } from '../../src/notify/text.ts';
+import { toWebhookMessage } from '../../src/notify/webhook/message.ts';
 import { CHECKOUT, minuteOf, Scene } from '../correlate/scene.ts';
 import { type AlertFields, alertOf } from '../support/alerts.ts';
 

@@ -7,16 +7,17 @@ import { epochMs, ms } from '../../src/base/units.ts';
 import { createCorrelator } from '../../src/correlate/correlate.ts';
 import type { Alert, AlertChange } from '../../src/model/alert.ts';
 import type { Notification } from '../../src/model/incident.ts';
-import type { Receiver, Route } from '../../src/model/receiver.ts';
+import type { Route, WebhookReceiver } from '../../src/model/receiver.ts';
 import { toOutboxEntries } from '../../src/notify/outbox.ts';
 import { afterAttempt } from '../../src/notify/retry.ts';
 import { createSender } from '../../src/notify/sender.ts';
+import { toWebhookMessage } from '../../src/notify/webhook/message.ts';
 import { createWebhookNotifier } from '../../src/notify/webhook/notifier.ts';
 import { createMemoryStore } from '../../src/store/memory-store.ts';
 import type { IncidentStore, OutboxEntry } from '../../src/store/store.ts';
 import { alertOf, MINUTE, SETTINGS, T0 } from '../support/alerts.ts';
 
-const receiverOf = (name: string, fields: Partial<Receiver> = {}): Receiver => ({
+const receiverOf = (name: string, fields: Partial<WebhookReceiver> = {}): WebhookReceiver => ({
   name,
   type: 'webhook',
   url: 'http://127.0.0.1:9/',
@@ -36,7 +37,7 @@ const context = () => ({
 /** Correlates changes minute by minute and builds the outbox; what was put into it before is remembered. */
 function outboxOf(
   script: readonly (readonly [minute: number, kind: AlertChange['kind'], alert: Alert])[],
-  receivers: readonly Receiver[],
+  receivers: readonly WebhookReceiver[],
   routes: readonly Route[] = [],
 ): OutboxEntry[] {
   const correlator = createCorrelator(SETTINGS);
@@ -47,7 +48,9 @@ function outboxOf(
     const due = script.filter(([when]) => when === minute);
     const changes = due.map(([, kind, alert]) => ({ kind, at, alert, reason: 'recovered' }) as AlertChange);
     const { notifications } = correlator.correlate(changes, at);
-    all.push(...toOutboxEntries(notifications, { routes, receivers, notifiers, context, sent: () => all }));
+    all.push(
+      ...toOutboxEntries(notifications, { routes, receivers, notifiers, context, sent: () => all, sentTo: () => all }),
+    );
   }
   return all;
 }
@@ -117,7 +120,7 @@ describe('the message', () => {
   };
 
   test('carries the same key for one episode, and all links', () => {
-    const body = JSON.parse(createWebhookNotifier(receiverOf('a')).message(notificationOf(), context(), '1-1-2-a')) as {
+    const body = JSON.parse(toWebhookMessage(notificationOf(), context(), '1-1-2-a')) as {
       schema: string;
       eventId: string;
       incident: { key: string };
@@ -193,7 +196,7 @@ function fill(store: IncidentStore, entries: readonly OutboxEntry[]): void {
 }
 
 /** Sends with a clock that jumps to the next attempt, until nothing is pending. */
-async function drain(store: IncidentStore, receivers: readonly Receiver[]): Promise<void> {
+async function drain(store: IncidentStore, receivers: readonly WebhookReceiver[]): Promise<void> {
   let now = T0 + 300 * MINUTE;
   const notifiers = new Map(receivers.map((receiver) => [receiver.name, createWebhookNotifier(receiver)]));
   const sender = createSender({ store, notifiers, clock: { now: () => epochMs(now) }, random: () => 0.5 });

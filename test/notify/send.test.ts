@@ -12,7 +12,7 @@ async function sendTo(
   signal = new AbortController().signal,
 ): Promise<SendResult> {
   const { url } = await startReceiverServer(context, answer);
-  return sendWebhook({ name: 'a', type: 'webhook', url, secret: null, sendResolved: true }, '{"a":1}', 'id-1', signal);
+  return sendWebhook({ url, secret: null }, '{"a":1}', 'id-1', signal);
 }
 
 describe('one POST to a webhook', () => {

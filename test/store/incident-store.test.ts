@@ -85,6 +85,9 @@ const entryOf = (incident: number, seq: number, receiver: string, minute: number
   nextAttemptAt: at(minute),
   deliveredAt: null,
   lastError: null,
+  severity: 'page',
+  heldUntil: null,
+  handle: null,
 });
 
 const commitOf = (fields: Partial<Commit>): Commit => ({

@@ -23,8 +23,9 @@ const anyEntry: fc.Arbitrary<OutboxEntry> = fc
     seq: fc.integer({ min: 1, max: 4 }),
     receiver: fc.constantFrom(...receivers),
     at: minute,
+    heldUntil: fc.option(minute, { nil: null }),
   })
-  .map(({ incident, seq, receiver, at }) => ({
+  .map(({ incident, seq, receiver, at, heldUntil }) => ({
     eventId: `${incident}-1-${seq}-${receiver}`,
     incident,
     episode: 1,
@@ -38,6 +39,9 @@ const anyEntry: fc.Arbitrary<OutboxEntry> = fc
     nextAttemptAt: at,
     deliveredAt: null,
     lastError: null,
+    severity: seq % 2 === 0 ? 'page' : 'ticket',
+    heldUntil,
+    handle: null,
   }));
 
 const key = fc.constantFrom('a', 'b', '__proto__', '');
@@ -71,6 +75,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       state: fc.constantFrom('pending' as const, 'delivered' as const, 'dead' as const),
       nextAttemptAt: minute,
       error: fc.option(fc.constant('answered 503'), { nil: null }),
+      handle: fc.option(fc.constantFrom('{"ts":"1"}', '{"ts":"2"}'), { nil: null }),
     }),
   }),
 );
@@ -91,7 +96,11 @@ function askAll(store: IncidentStore): unknown {
     sends: ids.map((id) => store.sends(id)),
     lists: [null, 3].map((before) => store.listIncidents({ states: ['open', 'resolved'], before, limit: 2 })),
     due: times.flatMap((now) => [store.dueSends(now, 100), store.dueSends(now, 2), store.dueSends(now, 9, ['oncall'])]),
-    next: store.nextSendAt(),
+    next: [store.nextSendAt(), store.nextSendAt(['oncall']), store.nextSendAt(receivers)],
+    to: receivers.flatMap((receiver) => times.map((since) => store.sendsTo(receiver, since))),
+    held: receivers.flatMap((receiver) => times.map((until) => store.heldSends(receiver, until))),
+    backlogs: store.backlogs(),
+    outcomes: store.outcomes(),
   };
 }
 

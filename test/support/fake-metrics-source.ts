@@ -124,6 +124,11 @@ export const fakeBalancer = (id: string, stale: boolean): BalancerState => ({
 
 /** A source with a bit of everything; `over` replaces single reads. */
 export const fakeMetricsSource = (over: Partial<MetricsSource> = {}): MetricsSource => ({
+  receivers: () => [
+    { receiver: 'oncall', pending: 2, oldestPendingAt: 1_000, lastDeliveredAt: 500, failing: 'waits' },
+    { receiver: 'queue', pending: 0, oldestPendingAt: null, lastDeliveredAt: null, failing: null },
+  ],
+  now: () => 91_000,
   statuses: () => [fakeStatus()],
   firing: () => [fakeAlert('ErrorBudgetBurn', 'page'), fakeAlert('ErrorBudgetBurn', 'page'), fakeAlert('X', 'ticket')],
   incidents: () => [fakeIncident('page', 'open'), fakeIncident('page', 'acknowledged'), fakeIncident('page', 'open')],

@@ -54,6 +54,13 @@ describe('what the parts count', () => {
     metrics.logSync(1000, 3);
     metrics.logSync(24, 1);
     const families = await scrape(metrics);
+    const ofReceiver = (name: string, receiver: string) =>
+      sampleOf(families, `slowburn_receiver_${name}`, { receiver });
+    assert.equal(ofReceiver('pending', 'oncall'), 2);
+    assert.equal(ofReceiver('oldest_pending_seconds', 'oncall'), 90);
+    assert.equal(ofReceiver('oldest_pending_seconds', 'queue'), 0);
+    assert.equal(ofReceiver('last_delivery_timestamp_seconds', 'oncall'), 0.5);
+    assert.deepEqual([ofReceiver('failing', 'oncall'), ofReceiver('failing', 'queue')], [1, 0]);
     assert.equal(sampleOf(families, 'slowburn_notifications_total', { receiver: 'oncall', result: 'retry' }), 2);
     assert.equal(sampleOf(families, 'slowburn_notifications_total', { receiver: 'say "hi"\\' }), 1);
     assert.equal(sampleOf(families, 'slowburn_ingest_log_bytes_total'), 1024);
