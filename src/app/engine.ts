@@ -1,5 +1,6 @@
 import { type Aggregate, createAggregate } from '../aggregate/cells.ts';
 import { CorrectionBook } from '../aggregate/correction-book.ts';
+import type { EpochMs } from '../base/units.ts';
 import { type BurnEngine, createBurnEngine } from '../burn/engine.ts';
 import type { Rules } from '../config/config.ts';
 import { zoneRulesOf } from '../config/zone-rules.ts';
