@@ -89,6 +89,21 @@ describe('balancers push', () => {
   });
 });
 
+describe('checks of all clusters that fail together', () => {
+  for (const name of ['health-cascade', 'health-cascade-panic']) {
+    test(`${name}: one incident, one page, of the smallest fleet that is drawn`, () => {
+      const scenario = SCENARIOS.find((one) => one.name === name);
+      assert.ok(scenario !== undefined);
+      const { plan } = planOf(scenario, 6);
+      // What is left of the budget is told for longer.
+      const short = { ...plan, untilMs: plan.faultAtMs + 5 * MINUTE_MS };
+      const { verdict } = rehearse({ plan: short, rules, flavor: 'canonical' });
+      assert.deepEqual([verdict.pages, verdict.incidents, verdict.seen?.lead], [1, 1, ALERT.healthCheckCascade]);
+      assert.ok((verdict.detectedAfterMs ?? Number.POSITIVE_INFINITY) <= 90_000);
+    });
+  }
+});
+
 describe('the scenarios', () => {
   test('names are unique, each has a runbook and a plan in order for both flavours', () => {
     assert.equal(new Set(SCENARIOS.map(({ name }) => name)).size, SCENARIOS.length);
