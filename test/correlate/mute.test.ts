@@ -166,6 +166,28 @@ describe('a silence', () => {
   });
 });
 
+test('what a message could not say has not been said: a zone that was muted then is news when it is heard', () => {
+  const zone = (name: string, since = 0): Alert => pageOf({ cluster: 'checkout', zone: name }, { since });
+  const other = alertOf('DiskFull', { cluster: 'checkout', zone: 'b' }, { severity: 'page', since: 3 });
+  const played = scene([silenceOf('1', 0, 60, 'alertname=ErrorBudgetBurn', 'zone=b')])
+    .at(0, ['fired', zone('a')], ['fired', zone('b')])
+    .at(3, ['fired', other])
+    .ticks(4, 6);
+  assert.deepEqual(played.said, ['1/1 opened', '1/1 new_failure_domain']);
+});
+
+test('a mute that ended while its incident was resolved by hand is no end of one in the next episode', () => {
+  const played = scene([silenceOf('1', 0, 10, 'host=h1')])
+    .at(0, ['fired', instance()])
+    .ticks(1, 4);
+  played.act(5, { kind: 'resolve', by: 'ada', note: null });
+  played.ticks(6, 15);
+  played.act(16, { kind: 'reopen', by: 'ada', note: null });
+  played.ticks(16, 18);
+  assert.deepEqual(muteLines(played).length, 1);
+  assert.deepEqual(played.said, ['1/2 opened']);
+});
+
 describe('an inhibition', () => {
   const rule = inhibitOf('alertname=ClusterDown', 'alertname=InstanceDown', 'cluster');
 
