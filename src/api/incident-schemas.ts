@@ -50,7 +50,7 @@ export const MUTE = viewSchema<MuteView>('Mute', 'Why nobody is told of an alert
 export const ALERT = viewSchema<AlertView>('Alert', 'A firing or just resolved alert.', {
   key: text('Identity: name and identity labels.'),
   name: text('Name; the runbook has the same.'),
-  state: oneOf(['firing', 'resolved'], 'Whether it fires.'),
+  state: oneOf(['firing', 'resolved', 'moved'], 'Whether it fires; moved = it goes on in another incident.'),
   severity: oneOf(SEVERITIES, 'page wakes a person, ticket does not.'),
   tier: textOrNull('Highest tier of this episode; null for detectors.'),
   tiersHolding: texts('Tiers that hold now, highest first.'),
@@ -87,6 +87,7 @@ const incidentFields = {
   acknowledgementLapsesAt: instantOrNull('When that lapses if a page goes on and nobody acts.'),
   snoozedUntil: instantOrNull('Until when it is snoozed.'),
   previous: wholeOrNull('Id of the earlier incident that this one follows.'),
+  mergedInto: wholeOrNull('Id of the incident in which its alerts go on.'),
 };
 
 export const INCIDENT = viewSchema<IncidentView>('Incident', 'Related alerts as one thing to act on.', incidentFields);
@@ -133,7 +134,17 @@ export const SEND = viewSchema<SendView>('Send', 'One message to one receiver.',
   episode: wholeOf('Episode that it tells of.'),
   receiver: text('Name of the receiver.'),
   reason: oneOf(
-    ['opened', 'escalated', 'new_failure_domain', 'still_burning', 'ack_lapsed', 'unmuted', 'deescalated', 'resolved'],
+    [
+      'opened',
+      'escalated',
+      'new_failure_domain',
+      'still_burning',
+      'ack_lapsed',
+      'unmuted',
+      'deescalated',
+      'resolved',
+      'merged',
+    ],
     'Why it was sent.',
   ),
   at: instant('When it was decided.'),

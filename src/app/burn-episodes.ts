@@ -1,6 +1,6 @@
 import type { EpochMs, Ratio } from '../base/units.ts';
 import type { Alert, AlertChange, Severity } from '../model/alert.ts';
-import type { Notification } from '../model/incident.ts';
+import { CLOSING } from '../model/incident.ts';
 import type { ReplaySink } from './replay-output.ts';
 
 /** One life of a burn alert, from fired to resolved. */
@@ -39,8 +39,6 @@ export interface EpisodeBook {
   budgets(): readonly BudgetLeft[];
   endedAt(): EpochMs | null;
 }
-
-const CLOSING: readonly Notification['reason'][] = ['resolved', 'deescalated'];
 
 /** Keeps of a replay what fired about budgets. `groupBy` gives the attributes of an SLO's groups by its id. */
 export function createEpisodeBook(groupBy: (slo: string) => readonly string[]): EpisodeBook {

@@ -4,7 +4,7 @@ import type { SloCells } from '../aggregate/view.ts';
 import { drained } from '../base/steps.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { BurnEngine } from '../burn/engine.ts';
-import type { ActionResult, CorrelationResult, Correlator } from '../correlate/correlator.ts';
+import type { ActionResult, CorrelationResult, Correlator, KnownFleet } from '../correlate/correlator.ts';
 import type { MuteBook } from '../correlate/mute.ts';
 import type { DetectionEngine } from '../detect/engine.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
@@ -102,7 +102,8 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     const detection = deps.detection.evaluate(deps.features, now);
     const alerts = [...burn.changes, ...detection.changes, ...foreign()];
     const tracked = trackFiring(firing, alerts);
-    const result = deps.correlator.correlate(alerts, now, deps.mutes.over(firing.values(), now));
+    const mutes = deps.mutes.over(firing.values(), now);
+    const result = deps.correlator.correlate(alerts, now, mutes, knownFleet(deps.features, now));
     const outbox = commit(
       now,
       [...burn.stored, ...detection.stored, ...tracked.stored],
@@ -144,6 +145,11 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     uncommitted: () => waiting.length,
   };
 }
+
+/** What telemetry has told of the fleet; balancers that are silent now count. */
+const knownFleet = (features: FeatureView, now: EpochMs): KnownFleet => ({
+  clusters: () => features.balancers(now).flatMap(({ clusters }) => clusters),
+});
 
 /** Keeps the set of firing alerts, and says what of it must be stored or removed. */
 function trackFiring(firing: Map<string, Alert>, changes: readonly AlertChange[]) {

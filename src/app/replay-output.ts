@@ -2,7 +2,7 @@ import { formatInstant } from '../base/instant.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { GroupStatus } from '../burn/status.ts';
 import type { AlertChange } from '../model/alert.ts';
-import { type IncidentChange, leadAlert } from '../model/incident.ts';
+import { type Incident, type IncidentChange, type IncidentMember, leadAlert } from '../model/incident.ts';
 import { labelsToObject } from '../model/labels.ts';
 import type { OutboxEntry } from '../store/store.ts';
 import type { Outcome } from './evaluate.ts';
@@ -51,7 +51,7 @@ function createOutcomeWriter(write: (line: string) => void): (outcome: Outcome) 
       if (isNews(change)) line('alert', alertLine(change));
     }
     for (const change of [...result.changes].sort((a, b) => a.incident - b.incident || a.seq - b.seq)) {
-      line('incident', incidentLine(change));
+      line('incident', incidentLine(change, membersOf(change, result.incidents)));
     }
     const sends = [...outbox].sort(
       (a, b) => a.incident - b.incident || a.seq - b.seq || compareText(a.receiver, b.receiver),
@@ -70,7 +70,14 @@ const alertLine = ({ kind, alert }: AlertChange) => ({
   since: formatInstant(alert.since),
 });
 
-const incidentLine = ({ after, change, reason, incident, episode }: IncidentChange) => ({
+/** Those that the incident had right after the change. */
+const membersOf = ({ incident, members }: IncidentChange, touched: readonly Incident[]): readonly IncidentMember[] =>
+  touched.find(({ id }) => id === incident)?.members.slice(0, members) ?? [];
+
+const incidentLine = (
+  { after, change, reason, incident, episode }: IncidentChange,
+  members: readonly IncidentMember[],
+) => ({
   id: incident,
   episode,
   change,
@@ -78,8 +85,8 @@ const incidentLine = ({ after, change, reason, incident, episode }: IncidentChan
   severity: after.severity,
   tier: after.tier,
   title: after.title,
-  lead: leadAlert(after).name,
-  alerts: after.members.map((member) => member.alert.name),
+  lead: leadAlert({ ...after, members }).name,
+  alerts: members.map((member) => member.alert.name),
   runbook: after.runbook,
   reason,
 });

@@ -4,7 +4,13 @@ import type { EpochMs } from '../base/units.ts';
 import type { GroupStatus } from '../burn/status.ts';
 import { boundFix } from '../config/bound-settings.ts';
 import type { Alert, Exhaustion } from '../model/alert.ts';
-import { type Incident, type IncidentChange, type IncidentMember, leadAlert } from '../model/incident.ts';
+import {
+  type Incident,
+  type IncidentChange,
+  type IncidentMember,
+  leadAlert,
+  type MemberState,
+} from '../model/incident.ts';
 import { labelsToObject } from '../model/labels.ts';
 import { type Mute, muteLabels, muteText } from '../model/mute.ts';
 import type {
@@ -98,7 +104,7 @@ const toMuteView = (mute: Mute): MuteView => ({
 
 export const toAlertView = (
   alert: Alert,
-  state: 'firing' | 'resolved',
+  state: MemberState,
   incident: number | null,
   mutes: readonly Mute[] = [],
 ): AlertView => ({
@@ -144,6 +150,7 @@ export function toIncidentView(incident: Incident, runbookUrl: (runbook: string)
     acknowledgementLapsesAt: instantOrNull(incident.acknowledgement?.lapsesAt ?? null),
     snoozedUntil: instantOrNull(incident.snoozedUntil),
     previous: incident.previous,
+    mergedInto: incident.mergedInto ?? null,
   };
 }
 

@@ -1,5 +1,5 @@
 import { type Ms, ms } from '../base/units.ts';
-import type { CauseEdge, CorrelationSettings, Scope } from '../correlate/settings.ts';
+import type { CauseEdge, CorrelationSettings, Scope, StormSettings } from '../correlate/settings.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { Report } from './report.ts';
 import { resolveDuration } from './resolve-window.ts';
@@ -21,11 +21,12 @@ export const EMPTY_CORRELATION: CorrelationSettings = {
   minAlerts: 1,
   replicaLabels: [],
   ignoreLabels: [],
+  storm: { clusters: 1, share: 1, within: ms(0) },
 };
 
 /**
  * A correlation.yaml that has passed its schema. `causes` and `subjects` replace the shipped ones as a whole where
- * they are written; of `settings` each key that is left out keeps its default.
+ * they are written; of `storm` and `settings` each key that is left out keeps its default.
  */
 export function resolveCorrelation(
   root: SourceNode,
@@ -48,8 +49,15 @@ export function resolveCorrelation(
     minAlerts: numberOf(child(settings, 'minAlerts')) ?? defaults.minAlerts,
     replicaLabels: textsOf(child(settings, 'replicaLabels')) ?? defaults.replicaLabels,
     ignoreLabels: textsOf(child(settings, 'ignoreLabels')) ?? defaults.ignoreLabels,
+    storm: resolveStorm(child(root, 'storm'), defaults.storm, report),
   };
 }
+
+const resolveStorm = (node: SourceNode | undefined, defaults: StormSettings, report: Report): StormSettings => ({
+  clusters: numberOf(child(node, 'clusters')) ?? defaults.clusters,
+  share: numberOf(child(node, 'share')) ?? defaults.share,
+  within: resolveDuration(child(node, 'within'), 'storm.within', report) ?? defaults.within,
+});
 
 function resolveSubjects(node: SourceNode): ReadonlyMap<string, readonly string[]> {
   return new Map(entries(node).map(([kind, { value }]) => [kind, textsOf(value) ?? []] as const));

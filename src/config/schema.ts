@@ -230,6 +230,29 @@ export const CorrelationSchema = Type.Object(
         'Times of the week in which some alerts are muted.',
       ),
     ),
+    storm: Type.Optional(
+      Type.Object(
+        {
+          clusters: Type.Optional(
+            Type.Integer({
+              minimum: 2,
+              description: 'Clusters in which a kind starts.',
+              expected: 'a count, 2 or more',
+            }),
+          ),
+          share: Type.Optional(
+            Type.Number({
+              exclusiveMinimum: 0,
+              maximum: 1,
+              description: 'Share of the known clusters that these are.',
+              expected: 'a share above 0, at most 1',
+            }),
+          ),
+          within: Type.Optional(duration('They start within this time of each other.')),
+        },
+        STRICT,
+      ),
+    ),
     settings: Type.Optional(
       Type.Object(
         {

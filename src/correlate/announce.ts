@@ -69,7 +69,8 @@ function announcePage(
   }
   const { incident } = draft;
   if (incident.snoozedUntil !== null) return;
-  const reached = new Set(firing.flatMap((alert) => newDomainsOf(alert, incident.announced.domains)));
+  // A storm is everywhere: the next cluster is no news.
+  const reached = incident.storm ? new Set<string>() : newDomainsOf(firing, incident.announced.domains);
   if (unmuted !== null && (unmuted.pages || unmuted.isNew)) draft.notify('unmuted', endOf(unmuted));
   else if (due.unmuted) draft.notify('unmuted', 'the snooze ended while it still pages');
   else if (reached.size > 0) draft.notify('new_failure_domain', `it reached ${[...reached].join(' and ')}`);

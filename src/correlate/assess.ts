@@ -6,7 +6,7 @@ import { causesOf } from './causes.ts';
 import { firingAlerts, highestSeverity, type IncidentDraft } from './draft.ts';
 import type { CorrelationSettings } from './settings.ts';
 import { byStart, tierMs, tierOf } from './tier.ts';
-import { titleOf } from './title.ts';
+import { stormTitleOf, titleOf } from './title.ts';
 
 /**
  * The likeliest cause: explained by the fewest others among those that fire (else among all), then the first to fire.
@@ -32,12 +32,14 @@ function leadOf(incident: Incident, settings: CorrelationSettings): Alert {
 /** Brings lead, severity, tier and title up to date with the members, and writes down what that changed. */
 export function reassess(draft: IncidentDraft, settings: CorrelationSettings, now: EpochMs): void {
   const lead = leadOf(draft.incident, settings);
+  const title = draft.head.storm ? stormTitleOf(lead, draft.incident, draft.head.storm) : null;
   if (lead.key !== draft.incident.lead) {
-    const fields = { lead: lead.key, title: titleOf(lead), runbook: lead.runbook };
+    const fields = { lead: lead.key, title: title ?? titleOf(lead), runbook: lead.runbook };
     // Alerts of the tick that opened it came together: their lead is the first one, not another.
     if (draft.incident.openedAt === now) draft.set(fields);
     else draft.record('lead_changed', `${lead.name} is the likelier cause`, fields);
   }
+  if (title !== null) draft.set({ title });
   const firing = firingAlerts(draft.incident);
   if (firing.length > 0) gauge(draft, firing, lead);
 }

@@ -5,15 +5,18 @@ import { applyAction } from './actions.ts';
 import { announce } from './announce.ts';
 import { reassess } from './assess.ts';
 import { Board } from './board.ts';
-import type { ActionResult, CorrelationResult, Correlator } from './correlator.ts';
+import { causesOf } from './causes.ts';
+import type { ActionResult, CorrelationResult, Correlator, KnownFleet } from './correlator.ts';
 import { firingAlerts, type IncidentDraft, isHeld } from './draft.ts';
 import { LeadHistory } from './lead-history.ts';
 import { advance, canReopen, openWhenDue, reopen } from './lifecycle.ts';
+import { MergedAway } from './merged-away.ts';
 import { type MuteSource, NOTHING_MUTED } from './mute.ts';
 import { applyMutes } from './muting.ts';
 import { inOrder } from './order.ts';
-import { relatingParts, relationOf } from './relation.ts';
+import { type Placement, placementOf, type Scene, settleStorm, stormPlacement } from './placement.ts';
 import type { CorrelationSettings } from './settings.ts';
+import { markStorm, type Storm, stormsOf } from './storm.ts';
 import { titleOf } from './title.ts';
 
 /** A correlator with no incidents. Deterministic: the same changes of a tick in any order give the same result. */
@@ -21,16 +24,21 @@ export function createCorrelator(settings: CorrelationSettings): Correlator {
   return new IncidentCorrelator(settings);
 }
 
-interface Host {
-  readonly draft: IncidentDraft;
-  readonly reason: string;
+/** What one tick works on. */
+interface Tick extends Scene {
+  readonly storms: ReadonlyMap<string, Storm>;
 }
+
+const DEPTHS_MAX = 1000;
+const NO_TELEMETRY: KnownFleet = { clusters: () => [] };
 
 class IncidentCorrelator implements Correlator {
   readonly #settings: CorrelationSettings;
   /** In the order of their ids. */
   readonly #held = new Map<number, Incident>();
   #leads = new LeadHistory();
+  #merged = new MergedAway();
+  readonly #depths = new Map<string, number>();
   #nextId = 1;
 
   constructor(settings: CorrelationSettings) {
@@ -40,7 +48,9 @@ class IncidentCorrelator implements Correlator {
   restore(incidents: readonly Incident[], nextIncidentId: number): void {
     this.#held.clear();
     this.#leads = new LeadHistory();
+    this.#merged = new MergedAway();
     for (const incident of [...incidents].sort((a, b) => a.id - b.id)) {
+      if (this.#merged.note(incident)) continue;
       this.#held.set(incident.id, incident);
       this.#leads.note(incident);
     }
@@ -51,14 +61,22 @@ class IncidentCorrelator implements Correlator {
     return [...this.#held.values()];
   }
 
-  correlate(changes: readonly AlertChange[], now: EpochMs, mutesOf: MuteSource = NOTHING_MUTED): CorrelationResult {
+  correlate(
+    changes: readonly AlertChange[],
+    now: EpochMs,
+    mutesOf: MuteSource = NOTHING_MUTED,
+    fleet: KnownFleet = NO_TELEMETRY,
+  ): CorrelationResult {
     const board = new Board(this.#held.values(), now);
-    for (const ofOneAlert of inOrder(changes)) {
-      if (isBlip(ofOneAlert, board)) continue;
-      for (const change of ofOneAlert) this.#apply(change, board, now);
+    const ordered = inOrder(changes, this.#depthOf).filter((ofOneAlert) => !isBlip(ofOneAlert, board));
+    const storms = stormsOf(startingIn(ordered, board), board, this.#settings.storm, fleet);
+    const tick: Tick = { board, settings: this.#settings, now, storms };
+    for (const ofOneAlert of ordered) {
+      for (const change of ofOneAlert) this.#apply(change, tick);
     }
+    for (const storm of storms.values()) settleStorm(storm, tick);
     for (const draft of board.drafts()) {
-      if (draft.incident.state === 'resolved') continue;
+      if (draft.head.state === 'resolved') continue;
       const isNew = isHeld(draft.incident) || !this.#held.has(draft.incident.id);
       openWhenDue(draft, this.#settings, now);
       reassess(draft, this.#settings, now);
@@ -80,9 +98,20 @@ class IncidentCorrelator implements Correlator {
     return { kind: 'done', result: this.#take(board, now) };
   }
 
+  readonly #depthOf = (kind: string): number => {
+    const known = this.#depths.get(kind);
+    if (known !== undefined) return known;
+    const depth = causesOf(kind, this.#settings.causes).size;
+    // Kinds of alerts from elsewhere are without end.
+    if (this.#depths.size < DEPTHS_MAX) this.#depths.set(kind, depth);
+    return depth;
+  };
+
   /** An incident that has been is not unknown, it is over. */
   #unheld(id: number | null): ActionResult {
     if (id === null || !Number.isInteger(id) || id < 1 || id >= this.#nextId) return { kind: 'not_found' };
+    const into = this.#merged.into(id);
+    if (into !== null) return { kind: 'conflict', message: `incident ${id} was merged into incident ${into}` };
     return { kind: 'conflict', message: `incident ${id} was resolved too long ago to change` };
   }
 
@@ -94,6 +123,7 @@ class IncidentCorrelator implements Correlator {
   #take(board: Board, now: EpochMs): CorrelationResult {
     const touched: Incident[] = [];
     for (const { incident } of board.drafts()) {
+      this.#merged.note(incident);
       if (this.#held.get(incident.id) !== incident) touched.push(incident);
       if (this.#isKept(incident, now)) this.#held.set(incident.id, incident);
       else this.#held.delete(incident.id);
@@ -108,8 +138,9 @@ class IncidentCorrelator implements Correlator {
     return !isHeld(incident) && firingAlerts(incident).length > 0;
   }
 
-  #apply(change: AlertChange, board: Board, now: EpochMs): void {
+  #apply(change: AlertChange, tick: Tick): void {
     const { alert } = change;
+    const { board } = tick;
     const holder = board.holderOf(alert);
     if (change.kind === 'resolved') {
       // A stray resolve opens nothing.
@@ -117,7 +148,7 @@ class IncidentCorrelator implements Correlator {
       return;
     }
     const known = holder === undefined ? undefined : firingMember(holder, alert);
-    if (holder !== undefined && holder.incident.state !== 'resolved') {
+    if (holder !== undefined && holder.head.state !== 'resolved') {
       board.put(holder, alert, 'first alert');
       if (known === undefined) holder.record('joined', `${alert.name} fires again`);
       else noteTelemetry(holder, known, alert);
@@ -132,48 +163,25 @@ class IncidentCorrelator implements Correlator {
       }
       holder.resolveMember(known);
     }
-    this.#place(alert, holder, board, now);
+    this.#place(alert, holder, tick);
   }
 
-  #place(alert: Alert, own: IncidentDraft | undefined, board: Board, now: EpochMs): void {
-    const host = this.#hostFor(alert, own, board, now);
-    if (host === null) {
-      this.#open(alert, board, now);
-      return;
+  #place(alert: Alert, own: IncidentDraft | undefined, tick: Tick): void {
+    const { board, now } = tick;
+    const storm = tick.storms.get(alert.key);
+    const place = storm === undefined ? placementOf(alert, own, tick) : inStorm(alert, storm, tick);
+    const draft = place?.draft ?? this.#open(alert, tick);
+    if (place !== null) {
+      if (draft.head.state === 'resolved') reopen(draft, now, place.reason, 'slowburn');
+      board.put(draft, alert, place.reason);
+      draft.record('joined', place.reason);
     }
-    const { draft, reason } = host;
-    if (draft.incident.state === 'resolved') reopen(draft, now, reason, 'slowburn');
-    board.put(draft, alert, reason);
-    draft.record('joined', reason);
+    if (storm === undefined) return;
+    storm.host = draft;
+    markStorm(draft, storm);
   }
 
-  /**
-   * The incident that an alert belongs to: the page that it comes back to; the oldest open one that it relates to; the
-   * ticket that it comes back to; the oldest resolved one that it relates to. What a person resolved comes back with
-   * its own alerts only: another one would come without a word.
-   */
-  #hostFor(alert: Alert, own: IncidentDraft | undefined, board: Board, now: EpochMs): Host | null {
-    const isReopenable = ({ incident }: IncidentDraft): boolean => canReopen(incident, this.#settings, now);
-    const back = own !== undefined && isReopenable(own) ? { draft: own, reason: `${alert.name} fires again` } : null;
-    if (back !== null && back.draft.incident.severity === 'page') return back;
-    const parts = relatingParts(alert, this.#settings);
-    const near = parts === null ? board.drafts() : board.near(alert.place, parts);
-    const open = near.filter(({ incident }) => incident.state !== 'resolved');
-    const over = near.filter((draft) => isReopenable(draft) && (draft.incident.resolvedBy ?? null) === null);
-    return this.#related(alert, open) ?? back ?? this.#related(alert, over);
-  }
-
-  #related(alert: Alert, candidates: readonly IncidentDraft[]): Host | null {
-    for (const draft of candidates) {
-      for (const member of draft.incident.members) {
-        const reason = relationOf(alert, member, this.#settings);
-        if (reason !== null) return { draft, reason };
-      }
-    }
-    return null;
-  }
-
-  #open(alert: Alert, board: Board, now: EpochMs): void {
+  #open(alert: Alert, { board, now }: Tick): IncidentDraft {
     const draft = board.add({
       id: this.#nextId++,
       episode: 1,
@@ -194,14 +202,35 @@ class IncidentCorrelator implements Correlator {
       runbook: alert.runbook,
       previous: null,
       announced: { severity: null, lastPageAt: null, tiers: [], domains: [], episode: 0, stillBurning: false },
+      storm: null,
+      mergedInto: null,
     });
     board.put(draft, alert, 'first alert');
     openWhenDue(draft, this.#settings, now);
+    return draft;
   }
 }
 
-const firingMember = ({ incident }: IncidentDraft, { key }: Alert): Alert | undefined =>
-  incident.members.find((member) => member.state === 'firing' && member.alert.key === key)?.alert;
+function firingMember(draft: IncidentDraft, { key }: Alert): Alert | undefined {
+  const member = draft.member(key);
+  return member?.state === 'firing' ? member.alert : undefined;
+}
+
+function inStorm(alert: Alert, storm: Storm, tick: Tick): Placement | null {
+  const host = settleStorm(storm, tick);
+  return host === null ? null : stormPlacement(alert, host, storm, tick);
+}
+
+/** Alerts that start to fire in this tick: no open incident has them firing. */
+function startingIn(ordered: readonly (readonly AlertChange[])[], board: Board): readonly Alert[] {
+  return ordered.flatMap((changes) => {
+    const last = changes.at(-1);
+    if (last === undefined || last.kind === 'resolved' || changes.every(({ kind }) => kind === 'updated')) return [];
+    const holder = board.holderOf(last.alert);
+    const isOpen = holder !== undefined && holder.head.state !== 'resolved';
+    return isOpen && firingMember(holder, last.alert) !== undefined ? [] : [last.alert];
+  });
+}
 
 /** Came and went between two ticks, and nobody knows it: no incident. */
 function isBlip(ofOneAlert: readonly AlertChange[], board: Board): boolean {
@@ -223,5 +252,5 @@ const isRise = (before: Alert, after: Alert): boolean => before.severity === 'ti
 function resolveIn(draft: IncidentDraft, alert: Alert, reason: string): void {
   if (firingMember(draft, alert) === undefined) return;
   draft.resolveMember(alert);
-  if (draft.incident.state !== 'resolved') draft.record('left', `${alert.name} ${reason}`);
+  if (draft.head.state !== 'resolved') draft.record('left', `${alert.name} ${reason}`);
 }

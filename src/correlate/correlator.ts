@@ -16,6 +16,12 @@ export type ActionResult =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'conflict'; readonly message: string };
 
+/** What the correlator has to know of the fleet. Clusters of the alerts that it is given count as well. */
+export interface KnownFleet {
+  /** Names of all clusters that telemetry has told of; asked for only where many alerts start together. */
+  clusters(): Iterable<string>;
+}
+
 /** Alerts to incidents. Holds the incidents that can still change; no IO, no clock. */
 export interface Correlator {
   restore(incidents: readonly Incident[], nextIncidentId: number): void;
@@ -23,7 +29,7 @@ export interface Correlator {
    * The same changes in any order give the same result. Also advances timers (resolve hold, lapses) to `now`. What
    * `mutesOf` mutes is part of its incident like anything else, only that nobody is told; nothing is muted without it.
    */
-  correlate(changes: readonly AlertChange[], now: EpochMs, mutesOf?: MuteSource): CorrelationResult;
+  correlate(changes: readonly AlertChange[], now: EpochMs, mutesOf?: MuteSource, fleet?: KnownFleet): CorrelationResult;
   act(incident: number | 'newest_open', action: IncidentAction, now: EpochMs): ActionResult;
   /** Incidents held: not resolved, or still able to reopen. */
   incidents(): readonly Incident[];

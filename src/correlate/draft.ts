@@ -1,12 +1,14 @@
 import type { EpochMs } from '../base/units.ts';
 import type { Alert, Severity } from '../model/alert.ts';
-import type {
-  Incident,
-  IncidentChange,
-  IncidentChangeKind,
-  IncidentMember,
-  Notification,
-  NotificationReason,
+import {
+  CLOSING,
+  type Incident,
+  type IncidentChange,
+  type IncidentChangeKind,
+  type IncidentHead,
+  type IncidentMember,
+  type Notification,
+  type NotificationReason,
 } from '../model/incident.ts';
 import { domainsOf } from './domains.ts';
 import { tierOf } from './tier.ts';
@@ -19,44 +21,58 @@ export interface Gathered {
 
 /**
  * One incident while a tick works on it. Every change is written down with its reason; the incident itself stays
- * immutable for everyone else.
+ * immutable for everyone else. Thousands of alerts may join one in a tick, so its list of members is made anew only
+ * when somebody reads it.
  */
 export class IncidentDraft {
-  incident: Incident;
+  #incident: Incident;
+  /** By the key of the alert, in the order in which they joined; null until one is asked for. */
+  #members: Map<string, IncidentMember> | null = null;
+  #isListOld = false;
   readonly #gathered: Gathered;
   readonly #now: EpochMs;
 
   constructor(incident: Incident, gathered: Gathered, now: EpochMs) {
-    this.incident = incident;
+    this.#incident = incident;
     this.#gathered = gathered;
     this.#now = now;
   }
 
+  get incident(): Incident {
+    if (this.#isListOld) {
+      this.#incident = { ...this.#incident, members: [...this.#byKey().values()] };
+      this.#isListOld = false;
+    }
+    return this.#incident;
+  }
+
+  /** All but the members, without the cost of their list. */
+  get head(): IncidentHead {
+    return this.#incident;
+  }
+
+  member(key: string): IncidentMember | undefined {
+    return this.#byKey().get(key);
+  }
+
   /** Changes fields; the same values leave the incident the same object, so that nothing is stored for nothing. */
-  set(fields: Partial<Incident>): void {
-    const names = Object.keys(fields) as (keyof Incident)[];
-    if (names.some((name) => fields[name] !== this.incident[name])) this.incident = { ...this.incident, ...fields };
+  set(fields: Partial<IncidentHead>): void {
+    const names = Object.keys(fields) as (keyof IncidentHead)[];
+    if (names.some((name) => fields[name] !== this.#incident[name])) this.#incident = { ...this.#incident, ...fields };
   }
 
   /** Writes a line of the timeline; `fields` are what it changed. A held incident has no timeline until it opens. */
-  record(change: IncidentChangeKind, reason: string, fields: Partial<Incident> = {}, by = 'slowburn'): void {
-    if (isHeld(this.incident) && change !== 'opened') {
+  record(change: IncidentChangeKind, reason: string, fields: Partial<IncidentHead> = {}, by = 'slowburn'): void {
+    if (isHeld(this.#incident) && change !== 'opened') {
       this.set({ ...fields, changedAt: this.#now });
       return;
     }
-    const seq = this.incident.seq + 1;
+    const seq = this.#incident.seq + 1;
     this.set({ ...fields, seq, changedAt: this.#now });
-    const { id, episode } = this.incident;
-    this.#gathered.changes.push({
-      incident: id,
-      episode,
-      seq,
-      at: this.#now,
-      change,
-      by,
-      reason,
-      after: this.incident,
-    });
+    const { id, episode } = this.#incident;
+    const { members: _, ...after } = this.#incident;
+    const members = this.#members?.size ?? this.#incident.members.length;
+    this.#gathered.changes.push({ incident: id, episode, seq, at: this.#now, change, by, reason, after, members });
   }
 
   /** Decides to tell, and remembers what was said. */
@@ -64,7 +80,7 @@ export class IncidentDraft {
     const { incident } = this;
     const seq = incident.seq + 1;
     const { severity, tier } = saidOf(incident, reason);
-    const isPage = severity === 'page' && reason !== 'resolved' && reason !== 'deescalated';
+    const isPage = severity === 'page' && !CLOSING.includes(reason);
     const audible = audibleAlerts(incident);
     this.set({
       seq,
@@ -85,34 +101,53 @@ export class IncidentDraft {
 
   /** Takes up an alert: as a new member, or as the newest figures of one. */
   putMember(alert: Alert, reason: string): void {
-    const index = this.incident.members.findIndex((member) => member.alert.key === alert.key);
-    const known = this.incident.members[index];
-    const member: IncidentMember =
-      known === undefined
-        ? { alert, state: 'firing', joinedAt: this.#now, resolvedAt: null, reason, heard: false }
-        : {
-            ...known,
-            alert,
-            state: 'firing',
-            resolvedAt: null,
-            ...(known.state === 'resolved' ? { heard: false } : {}),
-          };
-    const members =
-      known === undefined ? [...this.incident.members, member] : this.incident.members.with(index, member);
-    this.set({ members });
+    const known = this.member(alert.key);
+    if (known === undefined) {
+      this.#keep({ alert, state: 'firing', joinedAt: this.#now, resolvedAt: null, reason, heard: false });
+      return;
+    }
+    const heard = known.state === 'resolved' ? { heard: false } : {};
+    this.#keep({ ...known, alert, state: 'firing', resolvedAt: null, ...heard });
   }
 
   resolveMember(alert: Alert): void {
-    const members = this.incident.members.map(
-      (member): IncidentMember =>
-        member.alert.key === alert.key ? { ...member, alert, state: 'resolved', resolvedAt: this.#now } : member,
-    );
-    this.set({ members });
+    const known = this.member(alert.key);
+    if (known !== undefined) this.#keep({ ...known, alert, state: 'resolved', resolvedAt: this.#now });
+  }
+
+  /** The same members, some of them changed. */
+  changeMembers(change: (member: IncidentMember) => IncidentMember): void {
+    for (const member of [...this.#byKey().values()]) {
+      const changed = change(member);
+      if (changed !== member) this.#keep(changed);
+    }
+  }
+
+  /** Takes over a member of another incident, as it stands there. */
+  adopt(member: IncidentMember, reason: string): void {
+    const known = this.member(member.alert.key);
+    if (known !== undefined && (known.state === 'firing' || member.state !== 'firing')) return;
+    this.#keep({ ...member, joinedAt: this.#now, reason });
+  }
+
+  /** Its alerts go on elsewhere. */
+  moveAway(): void {
+    for (const member of [...this.#byKey().values()]) this.#keep({ ...member, state: 'moved' });
+  }
+
+  #keep(member: IncidentMember): void {
+    this.#byKey().set(member.alert.key, member);
+    this.#isListOld = true;
+  }
+
+  #byKey(): Map<string, IncidentMember> {
+    this.#members ??= new Map(this.#incident.members.map((member) => [member.alert.key, member]));
+    return this.#members;
   }
 }
 
 /** Not opened yet: it has not met `openAfter` and `minAlerts`. Nobody is told, and it leaves no timeline. */
-export const isHeld = ({ seq }: Incident): boolean => seq === 0;
+export const isHeld = ({ seq }: Pick<Incident, 'seq'>): boolean => seq === 0;
 
 export const firingAlerts = (incident: Incident): readonly Alert[] =>
   incident.members.filter(({ state }) => state === 'firing').map(({ alert }) => alert);
@@ -127,7 +162,7 @@ export const audibleAlerts = (incident: Incident): readonly Alert[] =>
 function saidOf(incident: Incident, reason: NotificationReason): Pick<Notification, 'severity' | 'tier'> {
   const audible = audibleAlerts(incident);
   const isWhole = audible.length === firingAlerts(incident).length;
-  if (isWhole || reason === 'resolved' || reason === 'deescalated') return incident;
+  if (isWhole || CLOSING.includes(reason)) return incident;
   return { severity: highestSeverity(audible), tier: tierOf(audible) };
 }
 

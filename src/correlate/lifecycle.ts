@@ -1,8 +1,9 @@
 import { type EpochMs, epochMs, HOUR } from '../base/units.ts';
 import type { Alert } from '../model/alert.ts';
-import type { Incident } from '../model/incident.ts';
+import { type IncidentHead, leadAlert } from '../model/incident.ts';
 import { firingAlerts, highestSeverity, type IncidentDraft, isHeld, isMuted } from './draft.ts';
 import type { CorrelationSettings } from './settings.ts';
+import { titleOf } from './title.ts';
 
 const REOPEN_LONGEST_MS = 6 * HOUR;
 
@@ -75,9 +76,11 @@ export function close(draft: IncidentDraft, now: EpochMs, reason: string, by: st
   if (announced.severity !== null && announced.episode === episode) draft.notify('resolved', reason);
 }
 
-/** Starts the next episode. What was said before stays said; tiers and reminders count anew. */
+/** Starts the next episode. What was said before stays said; tiers and reminders count anew, and a storm is over. */
 export function reopen(draft: IncidentDraft, now: EpochMs, reason: string, by: string): void {
-  const { episode, announced, snoozedUntil } = draft.incident;
+  const { episode, announced, snoozedUntil } = draft.head;
+  // What was muted at the end of the last episode tells nothing of this one.
+  draft.changeMembers((member) => (isMuted(member) ? { ...member, mutes: [] } : member));
   draft.record(
     'reopened',
     reason,
@@ -89,20 +92,20 @@ export function reopen(draft: IncidentDraft, now: EpochMs, reason: string, by: s
       resolvedBy: null,
       quietSince: null,
       snoozedUntil: snoozedUntil !== null && snoozedUntil > now ? snoozedUntil : null,
-      // What was muted at the end of the last episode tells nothing of this one.
-      members: draft.incident.members.map((member) => (isMuted(member) ? { ...member, mutes: [] } : member)),
       announced: { ...announced, stillBurning: false, tiers: [] },
+      ...(draft.head.storm ? { storm: null, title: titleOf(leadAlert(draft.incident)) } : {}),
     },
     by,
   );
 }
 
 /** Whether an alert can still bring it back. Recurrences double the time, up to six hours; a ticket has its own. */
-export function canReopen(incident: Incident, settings: CorrelationSettings, now: EpochMs): boolean {
-  return incident.state === 'resolved' && !isHeld(incident) && now <= reopenableUntil(incident, settings);
+export function canReopen(incident: IncidentHead, settings: CorrelationSettings, now: EpochMs): boolean {
+  if (incident.state !== 'resolved' || isHeld(incident) || typeof incident.mergedInto === 'number') return false;
+  return now <= reopenableUntil(incident, settings);
 }
 
-export function reopenableUntil(incident: Incident, settings: CorrelationSettings): EpochMs {
+export function reopenableUntil(incident: IncidentHead, settings: CorrelationSettings): EpochMs {
   const resolvedAt = incident.resolvedAt ?? incident.changedAt;
   if (incident.severity === 'ticket') return epochMs(resolvedAt + settings.reopenWithinTicket);
   const doubled = settings.reopenWithin * 2 ** Math.min(incident.episode - 1, 10);

@@ -1,4 +1,4 @@
-import type { AlertChange } from '../model/alert.ts';
+import { type AlertChange, isFleetWide } from '../model/alert.ts';
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
@@ -9,10 +9,15 @@ const inTime = (a: AlertChange, b: AlertChange): number =>
   a.at - b.at || a.alert.since - b.alert.since || RANK[a.kind] - RANK[b.kind];
 
 /**
- * The changes of one tick, alert by alert in the order of their starts, names and keys; those of one alert as they
- * happened. The order in which they came decides nothing.
+ * The changes of one tick, alert by alert in the order of their starts; those of one alert as they happened. What
+ * starts at one moment is in the order of `depthOf` its kind, the number of kinds that explain it: causes come first,
+ * so that what they explain finds them; and of these what befalls the whole fleet. The order in which they came decides
+ * nothing.
  */
-export function inOrder(changes: readonly AlertChange[]): readonly (readonly AlertChange[])[] {
+export function inOrder(
+  changes: readonly AlertChange[],
+  depthOf: (kind: string) => number,
+): readonly (readonly AlertChange[])[] {
   const byKey = new Map<string, AlertChange[]>();
   for (const change of changes) {
     const known = byKey.get(change.alert.key);
@@ -24,6 +29,12 @@ export function inOrder(changes: readonly AlertChange[]): readonly (readonly Ale
   return groups.sort((a, b) => {
     const [first, second] = [a[0]?.alert, b[0]?.alert];
     if (first === undefined || second === undefined) return 0;
-    return start(a) - start(b) || compareText(first.name, second.name) || compareText(first.key, second.key);
+    return (
+      start(a) - start(b) ||
+      depthOf(first.name) - depthOf(second.name) ||
+      Number(isFleetWide(second)) - Number(isFleetWide(first)) ||
+      compareText(first.name, second.name) ||
+      compareText(first.key, second.key)
+    );
   });
 }

@@ -3,6 +3,7 @@ import { type Alert, isFleetWide, type Place } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { IncidentMember } from '../model/incident.ts';
 import { durationText } from '../model/phrases.ts';
+import type { Reach } from './board.ts';
 import { commonCause, isKnownKind } from './causes.ts';
 import type { CorrelationSettings, Scope } from './settings.ts';
 
@@ -33,19 +34,20 @@ export function relationOf(alert: Alert, member: IncidentMember, settings: Corre
 }
 
 /**
- * The parts of its place through which an alert can relate to another: only incidents that share one need a look.
- * Null = it can relate to one anywhere.
+ * Through what an alert can relate to another: only members that share a part of its place, are of one of these kinds
+ * or of the whole fleet need a look. Null = all do.
  */
-export function relatingParts(alert: Alert, settings: CorrelationSettings): ReadonlySet<keyof Place> | null {
+export function reachOf(alert: Alert, settings: CorrelationSettings): Reach | null {
   if (alert.name === ALERT.telemetryLost || isFleetWide(alert)) return null;
   const parts = new Set<keyof Place>(['cluster']);
+  const kinds = new Set<string>();
   if (alert.name === ALERT.errorBudgetBurn && alert.place.cluster === undefined) parts.add('service');
   for (const { cause, effect, scope } of settings.causes) {
     if (alert.name !== cause && alert.name !== effect) continue;
-    if (scope === 'all') return null;
-    parts.add(scope);
+    if (scope === 'all') kinds.add(alert.name === cause ? effect : cause);
+    else parts.add(scope);
   }
-  return parts;
+  return { parts, kinds };
 }
 
 /** A cause edge between the two, in either direction. */

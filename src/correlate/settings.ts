@@ -11,6 +11,13 @@ export interface CauseEdge {
   readonly within: Ms;
 }
 
+/** One kind in so many clusters, which are that share of those known, started within that time of each other. */
+export interface StormSettings {
+  readonly clusters: number;
+  readonly share: number;
+  readonly within: Ms;
+}
+
 /** `rules/correlation.yaml`, resolved. */
 export interface CorrelationSettings {
   readonly causes: readonly CauseEdge[];
@@ -26,4 +33,5 @@ export interface CorrelationSettings {
   readonly replicaLabels: readonly string[];
   /** Labels of foreign alerts that carry a measured value: they are kept, but tell no two alerts apart. */
   readonly ignoreLabels: readonly string[];
+  readonly storm: StormSettings;
 }

@@ -1,5 +1,6 @@
 import type { Alert, Place } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
+import type { Incident, Storm } from '../model/incident.ts';
 
 /** A title that holds as long as the incident does: what and where, no changing figures. */
 export function titleOf(lead: Alert): string {
@@ -42,6 +43,14 @@ export function titleOf(lead: Alert): string {
     default:
       return `${lead.name}${where}`;
   }
+}
+
+/** In how many clusters a storm is: of the lead's kind where it is one that storms, else beside the lead's own title. */
+export function stormTitleOf(lead: Alert, { members }: Incident, { kinds, known }: Storm): string {
+  const kind = kinds.includes(lead.name) && lead.place.cluster !== undefined ? lead.name : (kinds[0] ?? lead.name);
+  const clusters = new Set(members.flatMap(({ alert }) => (alert.name === kind ? (alert.place.cluster ?? []) : [])));
+  const scale = `${kind} in ${clusters.size} of ${Math.max(known, clusters.size)} clusters`;
+  return kind === lead.name && lead.place.cluster !== undefined ? scale : `${titleOf(lead)}; ${scale}`;
 }
 
 const SHOWN: readonly (keyof Place)[] = ['cluster', 'zone', 'host', 'balancer', 'listener', 'region', 'configVersion'];

@@ -32,37 +32,26 @@ export const certificateRenewalStalled: Detector = {
     const holding: Finding[] = [];
     const cleared = new Set<string>();
     for (const [name, readings] of byName(view.certificates(now))) {
-      const identities = { first: identityOf(name, 'first'), last: identityOf(name, 'last') };
+      const key = labelsKey(identityOf(name));
       const heard = readings.filter(({ stale }) => !stale);
       const [soonest] = [...heard].sort((a, b) => a.notAfter - b.notAfter);
       if (soonest === undefined) continue;
       const limits = limitsOf(soonest, settings);
-      const stage = judge(soonest, limits, now, firingSince.has(labelsKey(identities.first)), settings);
-      if (stage === null) {
-        // What a silent balancer serves may be the old certificate still.
-        if (heard.length < readings.length) continue;
-        cleared.add(labelsKey(identities.first)).add(labelsKey(identities.last));
-        continue;
-      }
-      if (stage.isFirst) holding.push(toFinding(identities.first, soonest, heard, 'ticket', limits, now));
-      if (stage.last !== null) holding.push(toFinding(identities.last, soonest, heard, stage.last, limits, now));
-      else cleared.add(labelsKey(identities.last));
+      const severity = judge(soonest, limits, now, firingSince.has(key), settings);
+      if (severity !== null) holding.push(toFinding(soonest, heard, severity, limits, now));
+      // What a silent balancer serves may be the old certificate still.
+      else if (heard.length === readings.length) cleared.add(key);
     }
     // A certificate that heard balancers serve no longer is no danger any more.
-    const known = new Set(
-      view
-        .certificates(now)
-        .flatMap(({ name }) => [labelsKey(identityOf(name, 'first')), labelsKey(identityOf(name, 'last'))]),
-    );
+    const known = new Set(view.certificates(now).map(({ name }) => labelsKey(identityOf(name))));
     const isAllHeard = view.balancers(now).every(({ stale }) => !stale);
     const isOpen = (key: string): boolean => !cleared.has(key) && (known.has(key) || !isAllHeard);
     return { holding, undecided: new Set([...firingSince.keys()].filter(isOpen)) };
   },
 };
 
-/** Two alerts per certificate: the early ticket where nothing is known of renewals, and the one that matters. */
-const identityOf = (name: string, step: 'first' | 'last'): Labels =>
-  labelsOf([['certificate', name], ...(step === 'first' ? [['notice', 'early'] as const] : [])]);
+/** One alert per certificate, which rises: the early ticket and the page are about the same thing. */
+const identityOf = (name: string): Labels => labelsOf([['certificate', name]]);
 
 function byName(readings: readonly CertificateReading[]): ReadonlyMap<string, readonly CertificateReading[]> {
   const found = new Map<string, CertificateReading[]>();
@@ -95,19 +84,14 @@ function limitsOf({ lifetimeMs, notAfter, firstSeenAt }: CertificateReading, set
   };
 }
 
-interface Stage {
-  readonly isFirst: boolean;
-  readonly last: Severity | null;
-}
-
 /** Null = nothing is wrong. */
 function judge(
   { notAfter, firstSeenAt, renewedAt, renewalCountedAt }: CertificateReading,
   limits: Limits,
   now: EpochMs,
-  isFirstFiring: boolean,
+  isFiring: boolean,
   settings: DetectorSettings,
-): Stage | null {
+): Severity | null {
   const left = notAfter - now;
   const lastRenewal = Math.max(renewedAt ?? 0, renewalCountedAt ?? 0);
   const isRenewed = lastRenewal > 0 && now - lastRenewal < limits.unrenewed;
@@ -115,16 +99,15 @@ function judge(
   const isKnown = renewalCountedAt !== null || renewedAt !== null || now - firstSeenAt >= limits.unrenewed;
   const isLast = left < limits.left && !isRenewed;
   const isUrgent = left <= limits.page;
-  const isFirst = (!isKnown && left < limits.early - GRACE_MS) || (isFirstFiring && left < limits.early);
-  if (!isLast && !isUrgent && !isFirst) return null;
-  const isPage = isUrgent || (isLast && isKnown);
-  return { isFirst, last: isPage ? 'page' : isLast ? settings.severity : null };
+  if (isUrgent || (isLast && isKnown)) return 'page';
+  if (isLast) return settings.severity;
+  const isEarly = (!isKnown && left < limits.early - GRACE_MS) || (isFiring && !isRenewed && left < limits.early);
+  return isEarly ? 'ticket' : null;
 }
 
 const days = (milliseconds: number): number => Math.floor(milliseconds / DAY_MS);
 
 function toFinding(
-  identity: Labels,
   soonest: CertificateReading,
   heard: readonly CertificateReading[],
   severity: Severity,
@@ -152,7 +135,7 @@ function toFinding(
     { name: 'balancers', value: serving.length, unit: '{balancer}', text: `served by ${namesText(serving)}` },
   ];
   return {
-    identity,
+    identity: identityOf(name),
     place: serving.length === 1 && serving[0] !== undefined ? { balancer: serving[0] } : {},
     severity,
     summary: `Certificate ${name === '' ? '(without a name)' : name} ${ends}; ${renewal}.`,

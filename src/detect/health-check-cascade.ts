@@ -22,6 +22,8 @@ const MOMENT_MS = 60_000;
 const FOLLOWS_WITHIN_MS = 120_000;
 const FLEET = labelsOf([['scope', 'fleet']]);
 const NAMES_SHOWN = 5;
+/** Of hosts, in sums of ratios. */
+const ROUNDING = 1e-9;
 
 /** What a window of readings says about one cluster. */
 interface Health {
@@ -107,7 +109,10 @@ function fallAt(health: Health, at: EpochMs, settings: DetectorSettings): { read
   const before = shareIn(health, epochMs(at - MOMENT_MS - health.windowMs));
   const then = shareIn(health, at);
   if (before === null || then === null || before - then < threshold(settings, 'fallBy')) return null;
-  return (before - then) * health.pool >= threshold(settings, 'fallHosts') ? { before } : null;
+  // The means of windows: a host that went in the midst of one counts in part, so that fewer than `fallHosts` would
+  // have lost at most one less, and any more than that shows them before the whole window has.
+  const lost = (before - then) * health.pool;
+  return lost > threshold(settings, 'fallHosts') - 1 + ROUNDING ? { before } : null;
 }
 
 /**

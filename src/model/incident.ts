@@ -4,11 +4,14 @@ import type { Mute } from './mute.ts';
 
 export type IncidentState = 'open' | 'acknowledged' | 'resolved';
 
+/** `moved`: it goes on in another incident. */
+export type MemberState = 'firing' | 'resolved' | 'moved';
+
 /** An alert inside an incident, with the reason why it is there. */
 export interface IncidentMember {
   /** The alert as last seen. */
   readonly alert: Alert;
-  readonly state: 'firing' | 'resolved';
+  readonly state: MemberState;
   readonly joinedAt: EpochMs;
   readonly resolvedAt: EpochMs | null;
   /** Why it joined, for a person: `first alert`, `HostEjections explains UpstreamErrors in cluster checkout, 40 s apart`. */
@@ -42,6 +45,14 @@ export interface Announced {
   readonly stillBurning: boolean;
 }
 
+/** One kind of alert in so many clusters within a minute that it is one incident. */
+export interface Storm {
+  /** Kinds that did so, in the order in which that was seen. */
+  readonly kinds: readonly string[];
+  /** Clusters that were known then. */
+  readonly known: number;
+}
+
 /** One incident. `episode` counts its lives: 1 at first, +1 at each reopening. */
 export interface Incident {
   readonly id: number;
@@ -72,7 +83,13 @@ export interface Incident {
   /** The earlier incident of the same lead that this one follows; null if there is none. */
   readonly previous: number | null;
   readonly announced: Announced;
+  /** Null = no storm. Incidents that were stored before there were storms lack it. */
+  readonly storm?: Storm | null;
+  /** The incident that it was merged into; it is resolved then, and its alerts go on there. */
+  readonly mergedInto?: number | null;
 }
+
+export type IncidentHead = Omit<Incident, 'members'>;
 
 export type IncidentChangeKind =
   | 'opened'
@@ -103,8 +120,10 @@ export interface IncidentChange {
   /** Who: `slowburn` or the person. */
   readonly by: string;
   readonly reason: string;
-  /** The incident right after the change. */
-  readonly after: Incident;
+  /** The incident right after the change, but for its members: thousands may join in one tick. */
+  readonly after: IncidentHead;
+  /** How many members it had then: the first ones of the incident, which only adds to them. */
+  readonly members: number;
 }
 
 export type NotificationReason =
@@ -115,7 +134,11 @@ export type NotificationReason =
   | 'ack_lapsed'
   | 'unmuted'
   | 'deescalated'
-  | 'resolved';
+  | 'resolved'
+  | 'merged';
+
+/** Reasons that close what was said before, or take it back; they page nobody. */
+export const CLOSING: readonly NotificationReason[] = ['resolved', 'merged', 'deescalated'];
 
 /** A decision to tell: made by the correlator, turned into one outbox entry per receiver that routes choose. */
 export interface Notification {

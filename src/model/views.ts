@@ -4,7 +4,7 @@
  */
 import type { Owner, Severity } from './alert.ts';
 import type { CorrectionKind, Weekday } from './correction.ts';
-import type { IncidentChangeKind, IncidentState, NotificationReason } from './incident.ts';
+import type { IncidentChangeKind, IncidentState, MemberState, NotificationReason } from './incident.ts';
 import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 
 import type { StageFidelities } from './stages.ts';
@@ -117,7 +117,7 @@ export interface MuteView {
 export interface AlertView {
   readonly key: string;
   readonly name: string;
-  readonly state: 'firing' | 'resolved';
+  readonly state: MemberState;
   readonly severity: Severity;
   readonly tier: string | null;
   readonly tiersHolding: readonly string[];
@@ -186,6 +186,7 @@ export interface IncidentView {
   readonly acknowledgementLapsesAt: string | null;
   readonly snoozedUntil: string | null;
   readonly previous: number | null;
+  readonly mergedInto: number | null;
 }
 
 export interface IncidentDetailView extends IncidentView {

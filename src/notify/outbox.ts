@@ -17,7 +17,7 @@ type Said = Pick<OutboxEntry, 'incident' | 'episode' | 'receiver' | 'reason'>;
 
 /**
  * One entry per receiver that has to hear a notification. What was opened at a receiver is closed there exactly once
- * per episode: `resolved` goes to those with an open message, wherever routes lead by now; when a page falls to a ticket,
+ * per episode: `resolved` or `merged` goes to those with an open message, wherever routes lead by now; when a page falls to a ticket,
  * receivers of pages only are closed and the others are told.
  */
 export function toOutboxEntries(
@@ -46,19 +46,21 @@ function recipients(notification: Notification, before: readonly Said[], options
   const { incident, reason, severity } = notification;
   const isOpen = ({ name }: Receiver): boolean => {
     const last = before.findLast(({ receiver }) => receiver === name);
-    return last !== undefined && last.reason !== 'resolved';
+    return last !== undefined && !isEnd(last.reason);
   };
   const routed = routeIncident(incident, severity, options.routes, options.receivers);
-  if (reason !== 'resolved' && reason !== 'deescalated') return routed.map((receiver) => ({ receiver, reason }));
+  if (!isEnd(reason) && reason !== 'deescalated') return routed.map((receiver) => ({ receiver, reason }));
   const told = options.receivers.filter(isOpen);
-  if (reason === 'resolved')
-    return told.filter(({ sendResolved }) => sendResolved).map((receiver) => ({ receiver, reason }));
+  if (isEnd(reason)) return told.filter(({ sendResolved }) => sendResolved).map((receiver) => ({ receiver, reason }));
   const closed = told.filter((receiver) => !routed.includes(receiver) && receiver.sendResolved);
   return [
     ...closed.map((receiver): Recipient => ({ receiver, reason: 'resolved' })),
     ...routed.map((receiver): Recipient => ({ receiver, reason: isOpen(receiver) ? 'deescalated' : 'opened' })),
   ];
 }
+
+/** After these a receiver holds no open message of the episode. */
+const isEnd = (reason: NotificationReason): boolean => reason === 'resolved' || reason === 'merged';
 
 function toEntry(
   notification: Notification,

@@ -101,9 +101,9 @@ describe('the shipped rules', () => {
     assert.deepEqual(correlation.subjects.get('cluster'), ['cluster', 'service', 'job']);
     assert.deepEqual(correlation.subjects.get('host'), ['host', 'instance', 'pod', 'node']);
     assert.deepEqual(correlation.subjects.get('zone'), ['zone', 'dc', 'region']);
-    const { openAfter, resolveHold, reopenWithin, reopenWithinTicket, ackLapse, minAlerts } = correlation;
+    const { openAfter, resolveHold, reopenWithin, reopenWithinTicket, ackLapse, minAlerts, storm } = correlation;
     assert.deepEqual(
-      { openAfter, resolveHold, reopenWithin, reopenWithinTicket, ackLapse, minAlerts },
+      { openAfter, resolveHold, reopenWithin, reopenWithinTicket, ackLapse, minAlerts, storm },
       {
         openAfter: 0,
         resolveHold: 300_000,
@@ -111,6 +111,7 @@ describe('the shipped rules', () => {
         reopenWithinTicket: 86_400_000,
         ackLapse: 3_600_000,
         minAlerts: 1,
+        storm: { clusters: 5, share: 0.2, within: 60_000 },
       },
     );
   });

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { ms } from '../../src/base/units.ts';
 import type { Alert } from '../../src/model/alert.ts';
 import type { IncidentAction } from '../../src/model/incident.ts';
+import { labelsOf } from '../../src/model/labels.ts';
 import { alertOf } from '../support/alerts.ts';
 import { CHECKOUT, minuteOf, pageOf, Scene } from './scene.ts';
+
+const zoneB = { key: 'BalancerSaturation{zone="b"}', place: { zone: 'b' } };
 
 const ack: IncidentAction = { kind: 'acknowledge', by: 'ada', note: null, until: null };
 const snooze = (until: number): IncidentAction => ({ kind: 'snooze', by: 'ada', note: null, until: minuteOf(until) });
@@ -33,6 +37,37 @@ describe('what pages again', () => {
     assert.deepEqual(scene.said, ['1/1 opened', '1/1 deescalated']);
     assert.equal(scene.open[0]?.severity, 'ticket');
     assert.equal(scene.open[0]?.tier, null);
+  });
+
+  test('where a whole service was announced, a zone of the balancers is no news; a cluster is', () => {
+    const causes = [
+      { cause: 'BalancerSaturation', effect: 'ErrorBudgetBurn', scope: 'all' as const, within: ms(600_000) },
+    ];
+    const edge = alertOf('ErrorBudgetBurn', { service: 'edge' }, { severity: 'page', tier: '50h' });
+    const saturated = alertOf('BalancerSaturation', { zone: 'a', region: 'r1' }, { severity: 'page', since: 1 });
+    const scene = new Scene({ causes }).at(0, ['fired', edge]).at(1, ['fired', saturated]);
+    assert.deepEqual(scene.said, ['1/1 opened']);
+    const other = new Scene({ causes }).at(0, ['fired', saturated]).at(1, ['fired', { ...saturated, ...zoneB }]);
+    assert.deepEqual(other.said, ['1/1 opened', '2/1 opened']);
+    other.at(2, ['fired', edge]).at(3, ['fired', pageOf(CHECKOUT, { since: 3 })]);
+    assert.deepEqual(other.said.slice(2), ['1/1 new_failure_domain']);
+  });
+
+  test('where an alert pages for the whole fleet, its zones are no news', () => {
+    const causes = [
+      { cause: 'HandshakeStorm', effect: 'BalancerSaturation', scope: 'all' as const, within: ms(600_000) },
+    ];
+    const fleet: Alert = {
+      ...alertOf('HandshakeStorm', {}, { severity: 'page' }),
+      labels: labelsOf([['scope', 'fleet']]),
+    };
+    const zone = alertOf('BalancerSaturation', { zone: 'a' }, { severity: 'page' });
+    const scene = new Scene({ causes }).at(0, ['fired', { ...fleet, severity: 'ticket' }], ['fired', zone]);
+    scene.at(1, ['changed', fleet], ['fired', { ...zone, ...zoneB }]);
+    assert.deepEqual(
+      scene.notifications.map(({ reason, why }) => `${reason}: ${why}`),
+      ['opened: first alert of a new incident', 'new_failure_domain: it reached the whole fleet'],
+    );
   });
 
   test('a whole cluster that was announced has no new zones', () => {

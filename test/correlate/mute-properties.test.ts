@@ -95,7 +95,7 @@ const lifeOf = (scene: Scene): string[] =>
     .filter(({ change }) => change !== 'muted' && change !== 'unmuted')
     .map(
       ({ incident, episode, at, change, reason, after }) =>
-        `${incident}/${episode} ${at} ${change} ${reason} ${after.severity} ${after.members.map(({ alert, state }) => alert.key + state).join()}`,
+        `${incident}/${episode} ${at} ${change} ${reason} ${after.severity} ${after.lead} ${after.state}`,
     );
 
 describe('whatever is muted', () => {

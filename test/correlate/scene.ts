@@ -1,6 +1,6 @@
 import { type EpochMs, epochMs } from '../../src/base/units.ts';
 import { createCorrelator } from '../../src/correlate/correlate.ts';
-import type { Correlator } from '../../src/correlate/correlator.ts';
+import type { Correlator, KnownFleet } from '../../src/correlate/correlator.ts';
 import type { MuteBook } from '../../src/correlate/mute.ts';
 import type { CorrelationSettings } from '../../src/correlate/settings.ts';
 import type { Alert, AlertChange } from '../../src/model/alert.ts';
@@ -27,13 +27,15 @@ export class Scene {
   /** What is muted; null = nothing. */
   mutes: MuteBook | null = null;
   readonly #firing = new Map<string, Alert>();
+  readonly #fleet: KnownFleet;
   readonly changes: IncidentChange[] = [];
   readonly notifications: Notification[] = [];
   /** Incidents as a store would have them. */
   readonly stored = new Map<number, Incident>();
 
-  constructor(settings: Partial<CorrelationSettings> = {}) {
+  constructor(settings: Partial<CorrelationSettings> = {}, fleet: KnownFleet = { clusters: () => [] }) {
     this.#settings = { ...SETTINGS, ...settings };
+    this.#fleet = fleet;
     this.correlator = createCorrelator(this.#settings);
   }
 
@@ -48,6 +50,7 @@ export class Scene {
         steps.map((step) => changeOf(step, now)),
         now,
         this.mutes?.over(this.#firing.values(), now),
+        this.#fleet,
       ),
     );
     return this;

@@ -177,7 +177,7 @@ describe('HealthCheckCascade', () => {
     fleet.run(minutes(5), quiet);
     const down = ({ cluster }: { cluster: string }) => ({ requests: 1, isHealthy: !isHit(cluster) });
     const during = fleet.run(90, down);
-    assert.deepEqual(during, ['fired HealthCheckCascade page fleet @320']);
+    assert.deepEqual(during, ['fired HealthCheckCascade page fleet @310']);
     assert.match(fleet.alerts[0]?.summary ?? '', /^Hosts of 34 of 140 clusters became unhealthy at the same moment/);
     fleet.restart();
     const after = fleet.run(minutes(5), quiet);
@@ -187,12 +187,31 @@ describe('HealthCheckCascade', () => {
     );
   });
 
+  test('pools of five that fall into panic are the page of the fleet from the first reading on', () => {
+    const fleet = new HostFleet({ hosts: 5, clusters: clusters.slice(0, 20) }, 'HealthCheckCascade');
+    fleet.run(minutes(5), () => ({ requests: 100 }));
+    const panic = (scene: HostFleet): void => {
+      for (const cluster of clusters.slice(0, 20)) scene.count('cluster.panic.requests', { cluster }, 500);
+    };
+    const during = fleet.run(40, () => ({ requests: 100, isHealthy: false }), panic);
+    assert.deepEqual(during, ['fired HealthCheckCascade page fleet @310']);
+  });
+
+  test('one host of every small pool at once is no cascade', () => {
+    const fleet = new HostFleet({ hosts: 3, clusters: clusters.slice(0, 20) }, 'HealthCheckCascade');
+    fleet.run(minutes(5), () => ({ requests: 10 }));
+    assert.deepEqual(
+      fleet.run(minutes(5), ({ index }) => ({ requests: 10, isHealthy: index > 0 })),
+      [],
+    );
+  });
+
   test('a cluster of the cascade that stays down keeps the page of the fleet, and gets none of its own', () => {
     const fleet = new HostFleet({ hosts: 4, clusters: clusters.slice(0, 30) }, 'HealthCheckCascade');
     fleet.run(minutes(5), () => ({ requests: 1 }));
     fleet.run(60, ({ cluster }) => ({ requests: 1, isHealthy: Number(cluster.slice(1)) >= 10 }));
     fleet.run(minutes(30), ({ cluster }) => ({ requests: 1, isHealthy: cluster !== 's3' }));
-    assert.deepEqual(fleet.said, ['fired HealthCheckCascade page fleet @320']);
+    assert.deepEqual(fleet.said, ['fired HealthCheckCascade page fleet @310']);
   });
 
   test('one cluster below half pages for itself; half of it, or a rolling deploy, does not', () => {

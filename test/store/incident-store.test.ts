@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { type EpochMs, epochMs } from '../../src/base/units.ts';
-import type { Incident, IncidentChange } from '../../src/model/incident.ts';
+import type { Incident, IncidentChange, IncidentHead } from '../../src/model/incident.ts';
 import { labelsOf } from '../../src/model/labels.ts';
 import { createMemoryStore } from '../../src/store/memory-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
@@ -54,6 +54,11 @@ function incidentOf(id: number, fields: Partial<Incident> = {}): Incident {
   };
 }
 
+function headOf(incident: Incident): IncidentHead {
+  const { members: _, ...head } = incident;
+  return head;
+}
+
 const changeOf = (incident: Incident, seq: number): IncidentChange => ({
   incident: incident.id,
   episode: 1,
@@ -62,7 +67,8 @@ const changeOf = (incident: Incident, seq: number): IncidentChange => ({
   change: 'opened',
   by: 'slowburn',
   reason: 'why',
-  after: incident,
+  after: headOf(incident),
+  members: incident.members.length,
 });
 
 const entryOf = (incident: number, seq: number, receiver: string, minute: number): OutboxEntry => ({

@@ -98,7 +98,7 @@ export const anyIncident: fc.Arbitrary<Incident> = fc
   })
   .map((incident) => (incident.state === 'resolved' ? incident : { ...incident, resolvedAt: null }));
 
-export const anyChange: fc.Arbitrary<IncidentChange> = anyIncident.chain((after) =>
+export const anyChange: fc.Arbitrary<IncidentChange> = anyIncident.chain(({ members, ...after }) =>
   fc.record({
     incident: fc.constant(after.id),
     episode: fc.constant(after.episode),
@@ -108,5 +108,6 @@ export const anyChange: fc.Arbitrary<IncidentChange> = anyIncident.chain((after)
     by: text,
     reason: text,
     after: fc.constant(after),
+    members: fc.constant(members.length),
   }),
 );

@@ -78,4 +78,5 @@ export const SETTINGS: CorrelationSettings = {
   minAlerts: 1,
   replicaLabels: ['replica', 'prometheus_replica'],
   ignoreLabels: ['value'],
+  storm: { clusters: 5, share: 0.2, within: ms(MINUTE) },
 };

@@ -265,6 +265,7 @@ const OPEN: IncidentDetailView = {
   acknowledgedBy: null,
   acknowledgementLapsesAt: null,
   snoozedUntil: null,
+  mergedInto: null,
   previous: 40,
   members: [
     { alert: EJECTION_ALERT, joinedAt: '2026-03-01T02:59:40.000Z', resolvedAt: null, reason: 'first alert' },

@@ -54,7 +54,7 @@ export function toWebhookMessage(notification: Notification, context: MessageCon
 /** What still fires must not be cut off behind what is over. */
 const firingFirst = ({ members }: Incident): readonly IncidentMember[] => [
   ...members.filter(({ state }) => state === 'firing'),
-  ...members.filter(({ state }) => state === 'resolved'),
+  ...members.filter(({ state }) => state !== 'firing'),
 ];
 
 const toWire = (alert: Alert) => ({
@@ -101,6 +101,7 @@ function toBlastRadius(incident: Incident) {
 export function textOf(notification: Notification, { step }: Pick<MessageContext, 'step'>): string {
   const { incident, reason, severity, tier, why, at } = notification;
   if (reason === 'resolved') return resolvedText(notification);
+  if (reason === 'merged') return mergedText(notification);
   const lead = leadAlert(incident);
   const burning = mostUrgentBurn(incident);
   const left = burning?.burn ? `: ${exhaustionText(burning.burn.exhaustion)}` : '';
@@ -142,6 +143,12 @@ function resolvedText({ incident, at, why }: Notification): string {
     ...(touched === '' ? [] : [`${isOver ? 'Touched' : 'Touches'} ${touched}.`]),
     incidentText(incident),
   ].join(' ');
+}
+
+/** It is not over: another incident goes on with it. */
+function mergedText({ incident, at, why }: Notification): string {
+  const after = `after ${durationText(at - incident.episodeAt)}`;
+  return `MERGED, not over: ${incident.title}, ${after}. ${capitalised(why)}. ${incidentText(incident)}`;
 }
 
 function incidentText({ id, members }: Incident): string {

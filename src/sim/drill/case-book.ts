@@ -1,8 +1,6 @@
 import type { Outcome } from '../../app/evaluate.ts';
 import type { Severity } from '../../model/alert.ts';
-import { type Incident, type IncidentState, leadAlert, type Notification } from '../../model/incident.ts';
-
-export const CLOSING: readonly Notification['reason'][] = ['resolved', 'deescalated'];
+import { CLOSING, type Incident, type IncidentState, leadAlert, type Notification } from '../../model/incident.ts';
 
 /** An incident as it stood at a moment. */
 export interface Sighting {

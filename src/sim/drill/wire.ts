@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TICK_MS, tickAtOrAfter } from '../../app/ticker.ts';
 import { type EpochMs, epochMs } from '../../base/units.ts';
+import { CLOSING } from '../../model/incident.ts';
 import type { IncidentDetailView, IncidentView, Page } from '../../model/views.ts';
 import { createEmitter, type EmittedFlavor } from '../emit/emitter.ts';
 import type { Plan } from '../scenarios/scenario.ts';
 import { createSimulation, type Simulation } from '../simulation.ts';
-import { type Case, CLOSING, type PageSent, type Sighting } from './case-book.ts';
+import type { Case, PageSent, Sighting } from './case-book.ts';
 import { ImpactMeter } from './impact.ts';
 import { pushOverWire, wireMessage } from './push.ts';
 import type { Rehearsal } from './rehearse.ts';

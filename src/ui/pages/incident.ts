@@ -24,6 +24,7 @@ ${burning.exhaustion === null ? '' : html`<div><dt>Budget</dt><dd><strong>${exha
 ${burning.budgetRemaining === null ? '' : html`<div><dt>Budget left</dt><dd>${percentWords(burning.budgetRemaining)}</dd></div>`}
 <div><dt>Lead</dt><dd>${lead.name} (${lead.owner})</dd></div>
 <div><dt>Acknowledged</dt><dd>${incident.acknowledgedBy === null ? 'by nobody' : html`by ${incident.acknowledgedBy}${incident.acknowledgementLapsesAt === null ? '' : html`, lapses ${time(incident.acknowledgementLapsesAt)}`}`}</dd></div>
+${incident.mergedInto === null ? '' : html`<div><dt>Merged into</dt><dd><a href="/incidents/${incident.mergedInto}">incident ${incident.mergedInto}</a></dd></div>`}
 ${incident.previous === null ? '' : html`<div><dt>Follows</dt><dd><a href="/incidents/${incident.previous}">incident ${incident.previous}</a></dd></div>`}
 </dl>
 <p>${lead.summary}</p>
@@ -65,7 +66,7 @@ function memberCard(member: MemberView, isLead: boolean): Html {
   const { alert } = member;
   return html`<li class="card ${alert.state === 'firing' ? alert.severity : 'over'}">
 <h3>${alert.name}${isLead ? ' (lead)' : ''}</h3>
-<p>${severityBadge(alert.severity)} ${alert.state === 'firing' ? html`firing since ${time(alert.since)}` : html`resolved${member.resolvedAt === null ? '' : html` ${time(member.resolvedAt)}`}`}. ${labelWords(alert.labels)}</p>
+<p>${severityBadge(alert.severity)} ${alert.state === 'firing' ? html`firing since ${time(alert.since)}` : alert.state === 'moved' ? html`goes on elsewhere` : html`resolved${member.resolvedAt === null ? '' : html` ${time(member.resolvedAt)}`}`}. ${labelWords(alert.labels)}</p>
 <p>${alert.summary}</p>
 <p class="quiet">${member.reason}</p>
 ${alert.link === null ? '' : html`<p><a href="${alert.link}" rel="noreferrer">Where it was raised</a></p>`}
