@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/units.ts';
 import { type Alert, isFleetWide } from '../model/alert.ts';
+import type { ApartBook } from './apart.ts';
 import type { Board, Candidate } from './board.ts';
 import type { IncidentDraft } from './draft.ts';
 import { canReopen } from './lifecycle.ts';
@@ -18,6 +19,8 @@ export interface Placement {
 export interface Scene {
   readonly board: Board;
   readonly settings: CorrelationSettings;
+  /** What people have told apart. */
+  readonly apart: ApartBook;
   readonly now: EpochMs;
 }
 
@@ -33,7 +36,8 @@ export function placementOf(alert: Alert, own: IncidentDraft | undefined, scene:
   const back = own !== undefined && isReopenable({ draft: own }) ? comingBack(alert, own) : null;
   if (back !== null && back.draft.head.severity === 'page') return back;
   const reach = reachOf(alert, settings);
-  const near = reach === null ? board.everything() : board.near(alert.place, reach);
+  const all = reach === null ? board.everything() : board.near(alert.place, reach);
+  const near = all.filter(({ draft }) => !isApart(alert, draft, scene.apart));
   const open = near.filter(isOpen);
   return (
     (isFleetWide(alert) ? gathered(alert, open, scene) : null) ??
@@ -86,6 +90,10 @@ export function stormPlacement(alert: Alert, host: IncidentDraft, storm: Storm, 
   );
   return found ?? { draft: host, reason: storm.why };
 }
+
+/** A person has told it apart from something that is in there. */
+const isApart = (alert: Alert, { incident }: IncidentDraft, apart: ApartBook): boolean =>
+  !apart.isEmpty && incident.members.some((member) => member.state !== 'moved' && apart.has(alert, member.alert));
 
 const isOpen = ({ draft }: Candidate): boolean => draft.head.state !== 'resolved';
 
