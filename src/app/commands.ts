@@ -39,7 +39,10 @@ export function createCommands(deps: {
 
 type Fields = Parameters<Commands['act']>[1];
 
-function toAction({ kind, by, note, until }: Fields, now: EpochMs): IncidentAction | string {
+function toAction(
+  { kind, by, note, until, into = null, alerts = null }: Fields,
+  now: EpochMs,
+): IncidentAction | string {
   const at = until === null ? null : (parseInstant(until) ?? null);
   if (until !== null && (at === null || at <= now)) return '"until" must be an RFC 3339 time in the future';
   switch (kind) {
@@ -49,6 +52,10 @@ function toAction({ kind, by, note, until }: Fields, now: EpochMs): IncidentActi
       return at === null ? '"snooze" needs "until", an RFC 3339 time in the future' : { kind, by, note, until: at };
     case 'note':
       return note === null || note.trim() === '' ? '"note" needs a text in "note"' : { kind, by, note };
+    case 'merge':
+      return into === null ? '"merge" needs "into", the id of an open incident' : { kind, by, note, into };
+    case 'split':
+      return alerts === null ? '"split" needs "alerts", keys of its alerts' : { kind, by, note, alerts };
     case 'unacknowledge':
     case 'resolve':
     case 'reopen':

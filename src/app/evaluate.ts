@@ -4,6 +4,7 @@ import type { SloCells } from '../aggregate/view.ts';
 import { drained } from '../base/steps.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { BurnEngine } from '../burn/engine.ts';
+import type { Apart } from '../correlate/apart.ts';
 import type { ActionResult, CorrelationResult, Correlator, KnownFleet } from '../correlate/correlator.ts';
 import type { MuteBook } from '../correlate/mute.ts';
 import type { DetectionEngine } from '../detect/engine.ts';
@@ -59,6 +60,8 @@ export interface Evaluator {
 }
 
 const ALERT_PREFIX = 'alert/';
+/** What splits have taught, as JSON. */
+const APART_KEY = 'correlate/apart';
 const NOTHING: CorrelationResult = { incidents: [], changes: [], notifications: [] };
 
 /**
@@ -116,10 +119,12 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
   return {
     restore(now, slos) {
       const stored = deps.store.load(now);
-      const states = stored.alertStates.filter((record) => !record.key.startsWith(ALERT_PREFIX));
+      const isOwn = ({ key }: AlertStateRecord): boolean => key === APART_KEY || key.startsWith(ALERT_PREFIX);
+      const states = stored.alertStates.filter((record) => !isOwn(record));
+      const apart = stored.alertStates.find(({ key }) => key === APART_KEY)?.value ?? '[]';
       deps.burn.restore(states, slos);
       deps.detection.restore(states);
-      deps.correlator.restore(stored.incidents, stored.nextIncidentId);
+      deps.correlator.restore(stored.incidents, stored.nextIncidentId, JSON.parse(apart) as Apart[]);
       for (const record of stored.alertStates) {
         if (!record.key.startsWith(ALERT_PREFIX)) continue;
         const alert = decodeAlert(record.value);
@@ -133,7 +138,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     act(incident, action, now) {
       const acted = deps.correlator.act(incident, action, now);
       if (acted.kind !== 'done') return acted;
-      const outbox = commit(now, [], [], acted.result);
+      const outbox = commit(now, apartState(acted.result), [], acted.result);
       return { ...acted, outcome: { at: now, alerts: [], result: acted.result ?? NOTHING, outbox } };
     },
 
@@ -145,6 +150,9 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     uncommitted: () => waiting.length,
   };
 }
+
+const apartState = ({ apart }: CorrelationResult): readonly AlertStateRecord[] =>
+  apart === undefined ? [] : [{ key: APART_KEY, value: JSON.stringify(apart) }];
 
 /** What telemetry has told of the fleet; balancers that are silent now count. */
 const knownFleet = (features: FeatureView, now: EpochMs): KnownFleet => ({

@@ -61,11 +61,11 @@ function parseLine(where: string, text: string): ReplayLine {
   if (line['at'] === undefined) return metricsLine(where, text, line);
   const at = typeof line['at'] === 'string' ? parseInstant(line['at']) : undefined;
   if (at === undefined) return { where, kind: 'bad', message: '"at" is not an RFC 3339 time' };
+  if (line['action'] !== undefined) return { where, kind: 'action', at, action: line };
   if (line['alerts'] !== undefined) {
     if (!Array.isArray(line['alerts'])) return { where, kind: 'bad', message: '"alerts" is not an array' };
     return { where, kind: 'alerts', at, alerts: line['alerts'] as unknown[] };
   }
-  if (line['action'] !== undefined) return { where, kind: 'action', at, action: line };
   return { where, kind: 'time', at };
 }
 

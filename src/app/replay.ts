@@ -226,9 +226,18 @@ function readAction(fields: Readonly<Record<string, unknown>>): IncidentAction |
     case 'snooze':
     case 'silence':
       return until === null ? `"${kind}" needs "until"` : { kind: 'snooze', by, note, until };
+    case 'merge':
+      return Number.isInteger(fields['into'])
+        ? { kind, by, note, into: fields['into'] as number }
+        : '"merge" needs "into", the id of an incident';
+    case 'split': {
+      const { alerts } = fields;
+      const isList = Array.isArray(alerts) && alerts.every((alert) => typeof alert === 'string');
+      return isList ? { kind, by, note, alerts } : '"split" needs "alerts", a list of keys';
+    }
     case 'note':
       return note === null ? '"note" needs "note"' : { kind, by, note };
     default:
-      return `unknown action ${JSON.stringify(fields['action'])}: one of acknowledge, unacknowledge, resolve, reopen, snooze, silence, note, ${CORRECTION_ACTIONS.join(', ')}`;
+      return `unknown action ${JSON.stringify(fields['action'])}: one of acknowledge, unacknowledge, resolve, reopen, snooze, silence, note, merge, split, ${CORRECTION_ACTIONS.join(', ')}`;
   }
 }

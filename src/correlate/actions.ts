@@ -4,10 +4,13 @@ import { type IncidentDraft, isHeld } from './draft.ts';
 import { close, openNow, reopen } from './lifecycle.ts';
 import type { CorrelationSettings } from './settings.ts';
 
+/** What a person does to one incident alone. */
+export type SingleAction = Exclude<IncidentAction, { readonly kind: 'merge' | 'split' }>;
+
 /** What a person did. Returns why it does not fit the incident's state, or null when it is done. */
 export function applyAction(
   draft: IncidentDraft,
-  action: IncidentAction,
+  action: SingleAction,
   settings: CorrelationSettings,
   now: EpochMs,
 ): string | null {
@@ -48,7 +51,7 @@ export function applyAction(
   }
 }
 
-function refusalOf(draft: IncidentDraft, { kind }: IncidentAction): string | null {
+function refusalOf(draft: IncidentDraft, { kind }: SingleAction): string | null {
   const { id, state } = draft.incident;
   const isResolved = state === 'resolved';
   switch (kind) {

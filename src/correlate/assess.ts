@@ -14,7 +14,8 @@ import { stormTitleOf, titleOf } from './title.ts';
  */
 function leadOf(incident: Incident, settings: CorrelationSettings): Alert {
   const firing = firingAlerts(incident);
-  const candidates = firing.length > 0 ? firing : incident.members.map(({ alert }) => alert);
+  const here = incident.members.filter(({ state }) => state !== 'moved');
+  const candidates = firing.length > 0 ? firing : (here.length > 0 ? here : incident.members).map(({ alert }) => alert);
   const names = new Set(candidates.map(({ name }) => name));
   const explained = new Map<string, number>();
   for (const name of names) {

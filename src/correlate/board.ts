@@ -36,7 +36,9 @@ export class Board {
   add(incident: Incident): IncidentDraft {
     const draft = new IncidentDraft(incident, this.gathered, this.#now);
     this.#drafts.set(incident.id, draft);
-    for (const { alert } of incident.members) {
+    for (const { alert, state } of incident.members) {
+      // What goes on elsewhere is not here, also once that is forgotten.
+      if (state === 'moved') continue;
       const known = this.#holders.get(alert.key);
       if (known === undefined || claim(draft, alert) >= claim(known, alert)) this.#holders.set(alert.key, draft);
     }

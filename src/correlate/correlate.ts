@@ -1,8 +1,9 @@
 import type { EpochMs } from '../base/units.ts';
 import { type Alert, type AlertChange, NO_DATA } from '../model/alert.ts';
-import type { Incident, IncidentAction } from '../model/incident.ts';
+import type { Incident, IncidentAction, IncidentMember } from '../model/incident.ts';
 import { applyAction } from './actions.ts';
 import { announce } from './announce.ts';
+import { type Apart, ApartBook } from './apart.ts';
 import { reassess } from './assess.ts';
 import { Board } from './board.ts';
 import { causesOf } from './causes.ts';
@@ -10,12 +11,14 @@ import type { ActionResult, CorrelationResult, Correlator, Surroundings } from '
 import { firingAlerts, type IncidentDraft, isHeld } from './draft.ts';
 import { LeadHistory } from './lead-history.ts';
 import { advance, canReopen, openWhenDue, reopen } from './lifecycle.ts';
+import { mergeInto } from './merge.ts';
 import { MergedAway } from './merged-away.ts';
 import { NOTHING_MUTED } from './mute.ts';
 import { applyMutes } from './muting.ts';
 import { inOrder } from './order.ts';
 import { type Placement, placementOf, type Scene, settleStorm, stormPlacement } from './placement.ts';
 import type { CorrelationSettings } from './settings.ts';
+import { splitOff } from './split.ts';
 import { markStorm, type Storm, stormsOf } from './storm.ts';
 import { titleOf } from './title.ts';
 
@@ -29,6 +32,8 @@ interface Tick extends Scene {
   readonly storms: ReadonlyMap<string, Storm>;
 }
 
+type ActionOf<Kind extends IncidentAction['kind']> = Extract<IncidentAction, { readonly kind: Kind }>;
+
 const DEPTHS_MAX = 1000;
 const NOTHING_ELSE: Surroundings = { fleet: { clusters: () => [] }, mutesOf: NOTHING_MUTED };
 
@@ -38,6 +43,7 @@ class IncidentCorrelator implements Correlator {
   readonly #held = new Map<number, Incident>();
   #leads = new LeadHistory();
   #merged = new MergedAway();
+  readonly #apart = new ApartBook();
   readonly #depths = new Map<string, number>();
   #nextId = 1;
 
@@ -45,7 +51,8 @@ class IncidentCorrelator implements Correlator {
     this.#settings = settings;
   }
 
-  restore(incidents: readonly Incident[], nextIncidentId: number): void {
+  restore(incidents: readonly Incident[], nextIncidentId: number, apart: readonly Apart[] = []): void {
+    this.#apart.restore(apart);
     this.#held.clear();
     this.#leads = new LeadHistory();
     this.#merged = new MergedAway();
@@ -65,7 +72,7 @@ class IncidentCorrelator implements Correlator {
     const board = new Board(this.#held.values(), now);
     const ordered = inOrder(changes, this.#depthOf).filter((ofOneAlert) => !isBlip(ofOneAlert, board));
     const storms = stormsOf(startingIn(ordered, board), board, this.#settings.storm, fleet);
-    const tick: Tick = { board, settings: this.#settings, now, storms };
+    const tick: Tick = { board, settings: this.#settings, apart: this.#apart, now, storms };
     for (const ofOneAlert of ordered) {
       for (const change of ofOneAlert) this.#apply(change, tick);
     }
@@ -87,10 +94,54 @@ class IncidentCorrelator implements Correlator {
     const id = target === 'newest_open' ? this.#newestOpen() : target;
     const incident = id === null ? undefined : this.#held.get(id);
     if (incident === undefined) return this.#unheld(id);
+    if (action.kind === 'merge') return this.#merge(incident, action, now);
+    if (action.kind === 'split') return this.#split(incident, action, now);
     const board = new Board([], now);
     const conflict = applyAction(board.add(incident), action, this.#settings, now);
     if (conflict !== null) return { kind: 'conflict', message: conflict };
     return { kind: 'done', result: this.#take(board, now) };
+  }
+
+  #merge(incident: Incident, { into, by, note }: ActionOf<'merge'>, now: EpochMs): ActionResult {
+    const other = this.#held.get(into);
+    if (other === undefined) {
+      const unheld = this.#unheld(into);
+      return unheld.kind === 'not_found' ? { kind: 'conflict', message: `there is no incident ${into}` } : unheld;
+    }
+    if (into === incident.id) return { kind: 'conflict', message: `incident ${into} cannot be merged into itself` };
+    const closed = [incident, other].find((one) => one.state === 'resolved' || isHeld(one));
+    if (closed !== undefined) return { kind: 'conflict', message: `incident ${closed.id} is not open` };
+    const isNews = this.#apart.unlearn(presentAlerts(incident), presentAlerts(other));
+    const board = new Board([], now);
+    const [source, target] = [board.add(incident), board.add(other)];
+    mergeInto(target, source, { why: note ?? `by ${by}`, by }, board, now);
+    reassess(target, this.#settings, now);
+    return { kind: 'done', result: this.#taught(this.#take(board, now), isNews) };
+  }
+
+  #split(incident: Incident, { alerts, by, note }: ActionOf<'split'>, now: EpochMs): ActionResult {
+    const { id } = incident;
+    const conflict = (message: string): ActionResult => ({ kind: 'conflict', message });
+    if (incident.state === 'resolved' || isHeld(incident)) return conflict(`incident ${id} is not open`);
+    const here = incident.members.filter(({ state }) => state !== 'moved');
+    const gone = here.filter(({ alert }) => alerts.includes(alert.key));
+    const stay = here.filter(({ alert }) => !alerts.includes(alert.key));
+    const [first] = gone;
+    if (first === undefined || gone.length < new Set(alerts).size)
+      return conflict(`incident ${id} lacks such an alert`);
+    if (stay.length === 0) return conflict(`incident ${id} would be empty: leave one alert in it`);
+    const board = new Board([], now);
+    const source = board.add(incident);
+    const target = board.add(newIncident(this.#nextId++, first.alert, now));
+    splitOff(source, target, gone, { why: note ?? `by ${by}`, by }, board, now);
+    for (const draft of [source, target]) reassess(draft, this.#settings, now);
+    const alertsOf = (members: readonly IncidentMember[]) => members.map(({ alert }) => alert);
+    this.#apart.learn(alertsOf(gone), alertsOf(stay), now);
+    return { kind: 'done', result: this.#taught(this.#take(board, now), true) };
+  }
+
+  #taught(result: CorrelationResult, isNews: boolean): CorrelationResult {
+    return isNews ? { ...result, apart: this.#apart.list() } : result;
   }
 
   readonly #depthOf = (kind: string): number => {
@@ -177,34 +228,42 @@ class IncidentCorrelator implements Correlator {
   }
 
   #open(alert: Alert, { board, now }: Tick): IncidentDraft {
-    const draft = board.add({
-      id: this.#nextId++,
-      episode: 1,
-      seq: 0,
-      state: 'open',
-      severity: alert.severity,
-      tier: alert.tier,
-      title: titleOf(alert),
-      lead: alert.key,
-      members: [],
-      openedAt: now,
-      episodeAt: now,
-      changedAt: now,
-      quietSince: null,
-      resolvedAt: null,
-      acknowledgement: null,
-      snoozedUntil: null,
-      runbook: alert.runbook,
-      previous: null,
-      announced: { severity: null, lastPageAt: null, tiers: [], domains: [], episode: 0, stillBurning: false },
-      storm: null,
-      mergedInto: null,
-    });
+    const draft = board.add(newIncident(this.#nextId++, alert, now));
     board.put(draft, alert, 'first alert');
     openWhenDue(draft, this.#settings, now);
     return draft;
   }
 }
+
+/** One without members yet, not opened. */
+function newIncident(id: number, alert: Alert, now: EpochMs): Incident {
+  return {
+    id,
+    episode: 1,
+    seq: 0,
+    state: 'open',
+    severity: alert.severity,
+    tier: alert.tier,
+    title: titleOf(alert),
+    lead: alert.key,
+    members: [],
+    openedAt: now,
+    episodeAt: now,
+    changedAt: now,
+    quietSince: null,
+    resolvedAt: null,
+    acknowledgement: null,
+    snoozedUntil: null,
+    runbook: alert.runbook,
+    previous: null,
+    announced: { severity: null, lastPageAt: null, tiers: [], domains: [], episode: 0, stillBurning: false },
+    storm: null,
+    mergedInto: null,
+  };
+}
+
+const presentAlerts = ({ members }: Incident): readonly Alert[] =>
+  members.filter(({ state }) => state !== 'moved').map(({ alert }) => alert);
 
 function firingMember(draft: IncidentDraft, { key }: Alert): Alert | undefined {
   const member = draft.member(key);

@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/units.ts';
 import type { AlertChange } from '../model/alert.ts';
 import type { Incident, IncidentAction, IncidentChange, Notification } from '../model/incident.ts';
+import type { Apart } from './apart.ts';
 import type { MuteSource } from './mute.ts';
 
 /** What one tick or one action did to incidents. Order: as decided. */
@@ -9,6 +10,8 @@ export interface CorrelationResult {
   readonly incidents: readonly Incident[];
   readonly changes: readonly IncidentChange[];
   readonly notifications: readonly Notification[];
+  /** All that splits have taught, where it changed. */
+  readonly apart?: readonly Apart[];
 }
 
 export type ActionResult =
@@ -31,7 +34,7 @@ export interface Surroundings {
 
 /** Alerts to incidents. Holds the incidents that can still change; no IO, no clock. */
 export interface Correlator {
-  restore(incidents: readonly Incident[], nextIncidentId: number): void;
+  restore(incidents: readonly Incident[], nextIncidentId: number, apart?: readonly Apart[]): void;
   /**
    * The same changes in any order give the same result. Also advances timers (resolve hold, lapses) to `now`. Without
    * `surroundings` no fleet is known and nothing is muted.

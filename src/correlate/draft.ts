@@ -106,20 +106,21 @@ export class IncidentDraft {
       this.#keep({ alert, state: 'firing', joinedAt: this.#now, resolvedAt: null, reason, heard: false });
       return;
     }
-    const isBack = known.state === 'resolved';
-    this.#keep({ ...known, alert, state: 'firing', resolvedAt: null, ...(isBack ? { heard: false } : {}) });
-  }
-
-  /** The same members in the same order, changed. */
-  setMembers(members: readonly IncidentMember[]): void {
-    this.#incident = { ...this.#incident, members };
-    this.#members = null;
-    this.#isListOld = false;
+    const heard = known.state === 'resolved' ? { heard: false } : {};
+    this.#keep({ ...known, alert, state: 'firing', resolvedAt: null, ...heard });
   }
 
   resolveMember(alert: Alert): void {
     const known = this.member(alert.key);
     if (known !== undefined) this.#keep({ ...known, alert, state: 'resolved', resolvedAt: this.#now });
+  }
+
+  /** The same members, some of them changed. */
+  changeMembers(change: (member: IncidentMember) => IncidentMember): void {
+    for (const member of [...this.#byKey().values()]) {
+      const changed = change(member);
+      if (changed !== member) this.#keep(changed);
+    }
   }
 
   /** Takes over a member of another incident, as it stands there. */

@@ -78,9 +78,9 @@ export function close(draft: IncidentDraft, now: EpochMs, reason: string, by: st
 
 /** Starts the next episode. What was said before stays said; tiers and reminders count anew, and a storm is over. */
 export function reopen(draft: IncidentDraft, now: EpochMs, reason: string, by: string): void {
-  const { episode, announced, snoozedUntil, members } = draft.incident;
+  const { episode, announced, snoozedUntil } = draft.head;
   // What was muted at the end of the last episode tells nothing of this one.
-  if (members.some(isMuted)) draft.setMembers(members.map((one) => (isMuted(one) ? { ...one, mutes: [] } : one)));
+  draft.changeMembers((member) => (isMuted(member) ? { ...member, mutes: [] } : member));
   draft.record(
     'reopened',
     reason,

@@ -26,7 +26,7 @@ export function applyMutes(draft: IncidentDraft, mutesOf: MuteSource): Unmuted |
   const ended = new Changes();
   const freed: IncidentMember[] = [];
   const wereHeard: boolean[] = [];
-  const members = draft.incident.members.map((member): IncidentMember => {
+  draft.changeMembers((member): IncidentMember => {
     const before = member.mutes ?? [];
     const found = mutesOf(member.alert, before);
     if (member.state !== 'firing') return withMutes(member, common(before, found), member.heard !== false);
@@ -38,7 +38,6 @@ export function applyMutes(draft: IncidentDraft, mutesOf: MuteSource): Unmuted |
     }
     return withMutes(member, found, member.heard !== false || found.length === 0);
   });
-  if (members.some((member, index) => member !== draft.incident.members[index])) draft.setMembers(members);
   began.record((mute, alerts) => draft.record('muted', `${namesOf(alerts)}: ${muteText(mute)}`));
   ended.record((mute, alerts) => draft.record('unmuted', endText(draft, mute, alerts)));
   if (freed.length === 0) return null;
@@ -51,12 +50,11 @@ export function applyMutes(draft: IncidentDraft, mutesOf: MuteSource): Unmuted |
 
 /** Something was due while nobody could be told of what pages: it counts as news once they can. */
 export function oweNews(draft: IncidentDraft): void {
-  const members = draft.incident.members.map((member) =>
+  draft.changeMembers((member) =>
     isMuted(member) && member.state === 'firing' && member.alert.severity === 'page'
       ? withMutes(member, member.mutes ?? [], false)
       : member,
   );
-  if (members.some((member, index) => member !== draft.incident.members[index])) draft.setMembers(members);
 }
 
 /** Alerts by the mute that began or ended for them. */

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/units.ts';
 import { type Alert, isFleetWide } from '../model/alert.ts';
+import type { ApartBook } from './apart.ts';
 import type { Board, Candidate } from './board.ts';
 import type { IncidentDraft } from './draft.ts';
 import { canReopen } from './lifecycle.ts';
@@ -18,29 +19,35 @@ export interface Placement {
 export interface Scene {
   readonly board: Board;
   readonly settings: CorrelationSettings;
+  /** What people have told apart. */
+  readonly apart: ApartBook;
   readonly now: EpochMs;
 }
 
 /**
  * The incident that an alert belongs to: the page that it comes back to; the oldest open one that it relates to; the
- * ticket that it comes back to; the oldest resolved one that it relates to. What befalls the whole fleet makes one of
- * all that it explains and that began with it.
+ * ticket that it comes back to; the oldest resolved one that it relates to. What a person resolved comes back with its
+ * own alerts only: another one would come without a word. What befalls the whole fleet makes one of all that it explains
+ * and that began with it.
  */
 export function placementOf(alert: Alert, own: IncidentDraft | undefined, scene: Scene): Placement | null {
   const { board, settings, now } = scene;
   const isReopenable = ({ draft }: { draft: IncidentDraft }): boolean => canReopen(draft.head, settings, now);
   const back = own !== undefined && isReopenable({ draft: own }) ? comingBack(alert, own) : null;
   if (back !== null && back.draft.head.severity === 'page') return back;
-  // What a person resolved comes back with its own alerts only: another one would come without a word.
-  const isOver = (one: Candidate): boolean => isReopenable(one) && (one.draft.head.resolvedBy ?? null) === null;
   const reach = reachOf(alert, settings);
-  const near = reach === null ? board.everything() : board.near(alert.place, reach);
+  const all = reach === null ? board.everything() : board.near(alert.place, reach);
+  const near = all.filter(({ draft }) => !isApart(alert, draft, scene.apart));
   const open = near.filter(isOpen);
   return (
     (isFleetWide(alert) ? gathered(alert, open, scene) : null) ??
     related(alert, open, settings) ??
     back ??
-    related(alert, near.filter(isOver), settings)
+    related(
+      alert,
+      near.filter((one) => isReopenable(one) && isLeftToAlerts(one)),
+      settings,
+    )
   );
 }
 
@@ -84,7 +91,13 @@ export function stormPlacement(alert: Alert, host: IncidentDraft, storm: Storm, 
   return found ?? { draft: host, reason: storm.why };
 }
 
+/** A person has told it apart from something that is in there. */
+const isApart = (alert: Alert, { incident }: IncidentDraft, apart: ApartBook): boolean =>
+  !apart.isEmpty && incident.members.some((member) => member.state !== 'moved' && apart.has(alert, member.alert));
+
 const isOpen = ({ draft }: Candidate): boolean => draft.head.state !== 'resolved';
+
+const isLeftToAlerts = ({ draft }: Candidate): boolean => (draft.head.resolvedBy ?? null) === null;
 
 const comingBack = ({ name }: Alert, draft: IncidentDraft): Placement => ({ draft, reason: `${name} fires again` });
 

@@ -159,7 +159,11 @@ export type IncidentAction =
   | { readonly kind: 'resolve'; readonly by: string; readonly note: string | null }
   | { readonly kind: 'reopen'; readonly by: string; readonly note: string | null }
   | { readonly kind: 'snooze'; readonly by: string; readonly note: string | null; readonly until: EpochMs }
-  | { readonly kind: 'note'; readonly by: string; readonly note: string };
+  | { readonly kind: 'note'; readonly by: string; readonly note: string }
+  /** Its alerts go on in incident `into`. */
+  | { readonly kind: 'merge'; readonly by: string; readonly note: string | null; readonly into: number }
+  /** These of its alerts, by their keys, go on in an incident of their own. */
+  | { readonly kind: 'split'; readonly by: string; readonly note: string | null; readonly alerts: readonly string[] };
 
 /** The alert of `incident.lead`; the first member when the lead has left. */
 export function leadAlert(incident: Incident): Alert {

@@ -484,10 +484,14 @@ export interface Commands {
   act(
     incident: number,
     action: {
-      readonly kind: 'acknowledge' | 'unacknowledge' | 'resolve' | 'reopen' | 'snooze' | 'note';
+      readonly kind: 'acknowledge' | 'unacknowledge' | 'resolve' | 'reopen' | 'snooze' | 'note' | 'merge' | 'split';
       readonly by: string;
       readonly note: string | null;
       readonly until: string | null;
+      /** Of `merge`: the incident that stays. */
+      readonly into?: number | null;
+      /** Of `split`: keys of the alerts that go. */
+      readonly alerts?: readonly string[] | null;
     },
   ): CommandOutcome;
   /** Never `conflict`. */

@@ -10,7 +10,7 @@ import { slosPage } from './pages/slos.ts';
 import { registerSilencePages } from './register-silences.ts';
 
 const REFRESH_SECONDS = 15;
-const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note'] as const;
+const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note', 'merge', 'split'] as const;
 
 /** The pages: server-rendered, same-origin assets, no script needed for anything. */
 export function registerPages(
@@ -75,11 +75,14 @@ export function registerPages(
     );
   });
   for (const kind of ACTIONS) {
-    server.post<{ Params: { id: string }; Body: { by?: string; note?: string } }>(
+    server.post<{ Params: { id: string }; Body: Readonly<Record<string, string>> }>(
       `/incidents/:id/${kind}`,
       (request, reply) => {
-        const { by = '', note = '' } = request.body ?? {};
-        const fields = { kind, by: by.trim() || 'unknown', note: note.trim() || null, until: null };
+        const { by = '', note = '', into = '', ...others } = request.body ?? {};
+        const given = { kind, by: by.trim() || 'unknown', note: note.trim() || null, until: null };
+        const alerts = Object.entries(others).flatMap(([name, key]) => (name.startsWith('alert-') ? [key] : []));
+        const parties = kind === 'merge' ? { into: Number(into) } : kind === 'split' ? { alerts } : {};
+        const fields = { ...given, ...parties };
         const outcome = commands.act(Number(request.params.id), fields);
         if (outcome.kind === 'not_found') return notFound(reply, `There is no incident ${request.params.id}.`);
         const message = outcome.kind === 'conflict' ? outcome.message : `Done: ${kind}.`;

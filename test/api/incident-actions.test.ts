@@ -69,4 +69,31 @@ describe('actions on incidents', () => {
     }
     assert.deepEqual(acted, []);
   });
+
+  test('merge takes into, split takes alerts, and nothing else takes either', async (t) => {
+    const { commands, acted } = createFakeCommands();
+    const app = await startApi(t, { commands });
+    const send = async (kind: string, payload: object) =>
+      (await app.inject({ method: 'POST', url: `/api/v1/incidents/41/${kind}`, payload })).statusCode;
+    assert.deepEqual([await send('merge', { into: 40 }), await send('split', { alerts: ['a', 'b'] })], [200, 200]);
+    assert.deepEqual(
+      acted.map(({ kind, into, alerts }) => [kind, into, alerts]),
+      [
+        ['merge', 40, undefined],
+        ['split', undefined, ['a', 'b']],
+      ],
+    );
+    for (const [kind, payload] of [
+      ['merge', {}],
+      ['merge', { into: 0 }],
+      ['merge', { into: 40, alerts: ['a'] }],
+      ['split', {}],
+      ['split', { alerts: [] }],
+      ['split', { alerts: ['a'], into: 40 }],
+      ['resolve', { into: 40 }],
+      ['resolve', { alerts: ['a'] }],
+    ] as const) {
+      assert.equal(await send(kind, payload), 400, `${kind} ${JSON.stringify(payload)}`);
+    }
+  });
 });

@@ -42,7 +42,7 @@ function valuesOf(value: unknown, key: string): unknown[] {
   return Object.entries(value).flatMap(([name, one]) => (name === key ? [one] : valuesOf(one, key)));
 }
 
-const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'snooze', 'note'];
+const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'snooze', 'note', 'merge', 'split'];
 const ROUTES = [
   'GET /api/openapi.json',
   'GET /api/v1/alerts',

@@ -95,7 +95,7 @@ const lifeOf = (scene: Scene): string[] =>
     .filter(({ change }) => change !== 'muted' && change !== 'unmuted')
     .map(
       ({ incident, episode, at, change, reason, after, members }) =>
-        `${incident}/${episode} ${at} ${change} ${reason} ${after.severity} ${members}`,
+        `${incident}/${episode} ${at} ${change} ${reason} ${after.severity} ${after.lead} ${after.state} ${members}`,
     );
 
 describe('whatever is muted', () => {

@@ -19,6 +19,8 @@ const ACTIONS: Readonly<Record<ActionKind, { readonly summary: string; readonly 
   reopen: { summary: 'It is not over after all.', until: 'no' },
   snooze: { summary: 'Quiet until a time.', until: 'must' },
   note: { summary: 'Adds a line to its timeline; needs note.', until: 'no' },
+  merge: { summary: 'Its alerts go on in another open incident; needs into.', until: 'no' },
+  split: { summary: 'Some of its alerts go on in an incident of their own; needs alerts.', until: 'no' },
 };
 
 const optionalText = (description: string, maxLength: number, pattern = '[^]*') =>
@@ -28,6 +30,22 @@ const fields = Type.Object({
   by: optionalText('Who acts; by default the name of the token, or "unknown".', 200, '^[^\\u0000-\\u001f\\u007f]*$'),
   note: optionalText('Why, for the timeline.', 10_000),
   until: optionalText('RFC 3339 time in the future.', 40),
+  into: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 1,
+      description: 'Of merge: the incident that stays.',
+    }),
+  ),
+  alerts: Type.Optional(
+    Type.Unsafe<string[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string' },
+      minItems: 1,
+      maxItems: 10_000,
+      description: 'Of split: keys of the alerts that go.',
+    }),
+  ),
 });
 
 /** Null = no body at all. */
@@ -62,7 +80,10 @@ export function registerIncidentActionRoutes(app: Api, { queries, commands }: Ro
         const note = given.note?.trim() || null;
         const until = given.until ?? null;
         checkFields(kind, note, until, queries.now());
-        return incidentAfter(id, commands.act(id, { kind, by, note, until }));
+        const { into = null, alerts = null } = given;
+        checkParties(kind, into, alerts);
+        const parties = kind === 'merge' ? { into } : kind === 'split' ? { alerts } : {};
+        return incidentAfter(id, commands.act(id, { kind, by, note, until, ...parties }));
       },
     );
   }
@@ -80,6 +101,14 @@ function checkFields(kind: ActionKind, note: string | null, until: string | null
   const at = parseInstant(until);
   if (at === undefined) throw badField('until', 'is not an RFC 3339 time such as 2026-01-31T09:00:00Z');
   if (at <= (parseInstant(now) ?? 0)) throw badField('until', `lies in the past; it is ${now} now`);
+}
+
+/** The same for what a merge and a split are about. */
+function checkParties(kind: ActionKind, into: number | null, alerts: readonly string[] | null): void {
+  if (kind === 'merge' && into === null) throw badField('into', 'is needed: the incident that stays');
+  if (kind === 'split' && alerts === null) throw badField('alerts', 'is needed: keys of the alerts that go');
+  if (kind !== 'merge' && into !== null) throw badField('into', `means nothing for ${kind}; only merge takes it`);
+  if (kind !== 'split' && alerts !== null) throw badField('alerts', `means nothing for ${kind}; only split takes it`);
 }
 
 function incidentAfter(id: number, outcome: CommandOutcome): IncidentDetailView {

@@ -34,6 +34,7 @@ ${mutedSummary(incident)}
 ${actions(incident)}
 <section aria-labelledby="members"><h2 id="members">Why these are one incident</h2>
 <ul class="cards">${incident.members.map((member) => memberCard(member, member.alert.key === lead.key))}</ul></section>
+${incident.state === 'resolved' ? '' : regroup(incident)}
 <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
 <div class="scroll"><table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Who</th><th scope="col">Why</th></tr></thead>
 <tbody>${[...incident.timeline].reverse().map((entry) => html`<tr><td>${time(entry.at)}</td><td>${entry.change.replaceAll('_', ' ')}</td><td>${entry.by}</td><td>${entry.reason}</td></tr>`)}</tbody></table></div></section>
@@ -80,6 +81,25 @@ function mutedWords({ state, mutes, matchedLabels }: AlertView): Html {
       : '';
   if (mutes.length === 0) return html`${link}`;
   return html`<ul class="evidence">${mutes.map(({ text }) => html`<li>Muted: ${text}</li>`)}</ul>${link}`;
+}
+
+/** What a person does about a wrong grouping: some alerts go, or all go elsewhere. */
+function regroup(incident: IncidentDetailView): Html {
+  const here = incident.members.filter(({ alert }) => alert.state !== 'moved');
+  const who = html`<label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
+<label>Why <input name="note" maxlength="2000"></label>`;
+  const boxes = here.map(
+    ({ alert }, index) =>
+      html`<label><input type="checkbox" name="alert-${index}" value="${alert.key}"> ${alert.name} ${labelWords(alert.labels)}</label>`,
+  );
+  const split = html`<form method="post" class="actions" action="/incidents/${incident.id}/split">
+<fieldset><legend>These do not belong here</legend>${boxes}</fieldset>${who}
+<div class="buttons"><button type="submit">Split off</button></div></form>`;
+  return html`<details class="regroup"><summary>Wrongly grouped?</summary>
+${here.length > 1 ? split : ''}
+<form method="post" class="actions" action="/incidents/${incident.id}/merge">
+<label>All of it belongs to incident <input name="into" type="number" min="1" required></label>${who}
+<div class="buttons"><button type="submit">Merge</button></div></form></details>`;
 }
 
 function memberCard(member: MemberView, isLead: boolean): Html {

@@ -102,8 +102,9 @@ function replay(scenario: Scenario, rules: Rules): Line[] {
     if (typeof fields['metrics'] === 'string') {
       return { where: scenario.id, kind: 'metrics', body: metrics(fields['metrics'], base.at) };
     }
-    if (fields['alerts'] !== undefined) return { ...base, kind: 'alerts', alerts: fields['alerts'] as unknown[] };
-    return fields['action'] === undefined ? { ...base, kind: 'time' } : { ...base, kind: 'action', action: fields };
+    if (fields['action'] !== undefined) return { ...base, kind: 'action', action: fields };
+    if (fields['alerts'] === undefined) return { ...base, kind: 'time' };
+    return { ...base, kind: 'alerts', alerts: fields['alerts'] as unknown[] };
   };
   for (const [second, fields] of scenario.events) assert.equal(run.line(lineOf(second, timed(fields) as Fields)), null);
   run.finish(instantAt(scenario.until));
