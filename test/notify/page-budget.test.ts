@@ -11,7 +11,7 @@ import { createNotifiers } from '../../src/notify/registry.ts';
 import { createSender } from '../../src/notify/sender.ts';
 import { createMemoryStore } from '../../src/store/memory-store.ts';
 import { minuteOf, pageOf, Scene, type Step } from '../correlate/scene.ts';
-import { T0 } from '../support/alerts.ts';
+import { NO_STORM, T0 } from '../support/alerts.ts';
 import { commitAll } from './scenes.ts';
 
 const BUDGET = { pages: 3, per: ms(15 * MINUTE) };
@@ -56,7 +56,7 @@ async function play(receiver: Receiver, ticks: ReadonlyMap<number, readonly Step
     ]),
   );
   const sender = createSender({ store, notifiers, clock, random: () => 0 });
-  const scene = new Scene();
+  const scene = new Scene({ storm: NO_STORM });
   const entries = [];
   for (let minute = 0; minute <= minutes; minute += 1) {
     clock.advanceTo(minuteOf(minute));

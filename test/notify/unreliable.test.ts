@@ -16,7 +16,7 @@ import { createSender } from '../../src/notify/sender.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { OutboxEntry } from '../../src/store/store.ts';
 import { pageOf, Scene } from '../correlate/scene.ts';
-import { T0 } from '../support/alerts.ts';
+import { NO_STORM, T0 } from '../support/alerts.ts';
 import { pagerdutyRules, slackRules, webhookRules } from './public-rules.ts';
 import { commitAll } from './scenes.ts';
 import { startUnreliableServer, type Taken, type UnreliableServer } from './unreliable-server.ts';
@@ -25,7 +25,7 @@ const CLUSTERS = ['cart', 'checkout', 'login', 'media', 'search', 'stock'];
 
 /** Six incidents that open as tickets, page, reach another zone, end, come back and end again. */
 function incidents(): readonly Notification[] {
-  const scene = new Scene();
+  const scene = new Scene({ storm: NO_STORM });
   const minutes = new Map<number, Parameters<Scene['at']>[1][]>();
   const put = (minute: number, step: Parameters<Scene['at']>[1]): void => {
     minutes.set(minute, [...(minutes.get(minute) ?? []), step]);

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AlertsReceived, Commands } from '../../model/views.ts';
 import type { Api, RouteDeps } from '../deps.ts';
-import { ProblemError, problemResponses, sendProblem } from '../problem.ts';
+import { alertmanagerResponses, ProblemError, sendProblem } from '../problem.ts';
 import { listOf, ref, text, viewSchema, wholeOf } from '../schema-parts.ts';
 
 const BODY_BYTES_MAX = 4 * 1_048_576;
@@ -49,7 +49,12 @@ export function registerForeignAlertRoutes(app: Api, { commands }: RouteDeps): v
   const answers = {
     response: {
       200: ref<AlertsReceived>(ALERTS_RECEIVED),
-      ...problemResponses('API_BAD_REQUEST', 'API_PAYLOAD_TOO_LARGE', 'API_UNSUPPORTED_MEDIA_TYPE', 'API_UNAVAILABLE'),
+      ...alertmanagerResponses(
+        'API_BAD_REQUEST',
+        'API_PAYLOAD_TOO_LARGE',
+        'API_UNSUPPORTED_MEDIA_TYPE',
+        'API_UNAVAILABLE',
+      ),
     },
   };
 
