@@ -33,7 +33,7 @@ export function announce(
   const isFirst = announced.severity === null;
   if (isFirst && audible.length === 0) return;
   if (isFirst && unmuted === null) draft.notify('opened', 'first alert of a new incident');
-  else if (pages && !isFirst) announcePage(draft, audible, now, due, unmuted);
+  else if (pages && !isFirst) announcePage(draft, audible, { settings, now, due, unmuted });
   else if (unmuted?.isNew === true || (isFirst && unmuted !== null)) draft.notify('unmuted', endOf(unmuted));
   else if (incident.severity === 'ticket' && announced.severity === 'page') announceFall(draft, settings, now);
 }
@@ -53,13 +53,15 @@ function announceFall(draft: IncidentDraft, settings: CorrelationSettings, now: 
   else draft.set({ announced: { ...announced, severity: 'ticket' } });
 }
 
-function announcePage(
-  draft: IncidentDraft,
-  firing: readonly Alert[],
-  now: EpochMs,
-  due: Due,
-  unmuted: Unmuted | null,
-): void {
+interface Occasion {
+  readonly settings: CorrelationSettings;
+  readonly now: EpochMs;
+  readonly due: Due;
+  readonly unmuted: Unmuted | null;
+}
+
+function announcePage(draft: IncidentDraft, firing: readonly Alert[], occasion: Occasion): void {
+  const { now, due, unmuted } = occasion;
   const rise = riseOf(draft, firing, now);
   if (rise !== null) {
     draft.set({ snoozedUntil: null });
@@ -69,8 +71,7 @@ function announcePage(
   }
   const { incident } = draft;
   if (incident.snoozedUntil !== null) return;
-  // A storm is everywhere: the next cluster is no news.
-  const reached = incident.storm ? new Set<string>() : newDomainsOf(firing, incident.announced.domains);
+  const reached = domainsReached(draft, firing, occasion);
   if (unmuted !== null && (unmuted.pages || unmuted.isNew)) draft.notify('unmuted', endOf(unmuted));
   else if (due.unmuted) draft.notify('unmuted', 'the snooze ended while it still pages');
   else if (reached.size > 0) draft.notify('new_failure_domain', `it reached ${[...reached].join(' and ')}`);
@@ -78,6 +79,24 @@ function announcePage(
     draft.notify('ack_lapsed', `the acknowledgement of ${due.lapsed} lapsed while it still pages`);
   else if (incident.state === 'open' && isStillBurning(incident, firing, now))
     draft.notify('still_burning', 'it came back and has not gone away since');
+}
+
+/**
+ * Failure domains that are news. A storm is everywhere: the next cluster is none. What follows a page within the time of
+ * a storm is what it is about: zones of one budget cross a threshold some ticks apart.
+ */
+function domainsReached(
+  draft: IncidentDraft,
+  firing: readonly Alert[],
+  { settings, now }: Occasion,
+): ReadonlySet<string> {
+  const { storm, announced } = draft.head;
+  if (storm) return new Set();
+  const reached = newDomainsOf(firing, announced.domains);
+  const pagedNow = announced.lastPageAt !== null && now - announced.lastPageAt < settings.storm.within;
+  if (!pagedNow || reached.size === 0) return reached;
+  draft.set({ announced: { ...announced, domains: [...announced.domains, ...reached] } });
+  return new Set();
 }
 
 /** Why it is worse than what was said: the one thing that breaks a snooze. Null when it is not. */

@@ -53,6 +53,15 @@ describe('what pages again', () => {
     assert.deepEqual(other.said.slice(2), ['1/1 new_failure_domain']);
   });
 
+  test('zones that follow a page within a minute are what it is about; later ones are news', () => {
+    const zone = (name: string, since: number): Alert => pageOf({ ...CHECKOUT, zone: name }, { since });
+    const scene = new Scene().at(0, ['fired', zone('a', 0)]).at(1 / 6, ['fired', zone('b', 1 / 6)]);
+    assert.deepEqual(scene.said, ['1/1 opened']);
+    assert.deepEqual(scene.open[0]?.announced.domains, ['cluster checkout', 'zone a', 'zone b']);
+    scene.ticks(1, 4).at(5, ['fired', zone('c', 5)]);
+    assert.deepEqual(scene.said, ['1/1 opened', '1/1 new_failure_domain']);
+  });
+
   test('where an alert pages for the whole fleet, its zones are no news', () => {
     const causes = [
       { cause: 'HandshakeStorm', effect: 'BalancerSaturation', scope: 'all' as const, within: ms(600_000) },
