@@ -82,8 +82,8 @@ function announcePage(draft: IncidentDraft, firing: readonly Alert[], occasion: 
 }
 
 /**
- * Failure domains that are news. A storm is everywhere: the next cluster is none. What follows a page within the time of
- * a storm is what it is about: zones of one budget cross a threshold some ticks apart.
+ * Failure domains that are news. A storm is everywhere: the next cluster is none. What follows a page within the time
+ * of a storm is what it is about: zones of one budget cross a threshold some ticks apart.
  */
 function domainsReached(
   draft: IncidentDraft,

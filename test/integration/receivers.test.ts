@@ -37,7 +37,7 @@ describe('a receiver that refuses', () => {
     await sleep(1100);
     await service.push(pusher.body({ '2xx': 50, '5xx': 50 }));
     type Body = { lead: { name: string; labels: Record<string, string>; evidence: { text: string }[] } };
-    const body = await eventually('the alert on oncall', 60_000, async () => {
+    const body = await eventually('the alert on oncall', 120_000, async () => {
       return (takes.bodies as unknown as Body[]).find(({ lead }) => lead.name === 'NotificationsFailing') ?? null;
     });
     assert.equal(body.lead.labels['receiver'], 'oncall');

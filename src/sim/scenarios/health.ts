@@ -63,7 +63,7 @@ const cascade = (fleet: FleetSpec): Plan => {
 };
 
 const SIZE: Size = { hosts: 700, balancers: 2, zones: 2, requestsPerS: 7000 };
-const RANGE = { hosts: [50, 700], balancers: [2, 6], zones: [1, 4], requestsPerS: [500, 50_000] } as const;
+const RANGE = { hosts: [50, 200], balancers: [2, 6], zones: [1, 4], requestsPerS: [500, 50_000] } as const;
 
 export const healthCascade: Scenario = {
   name: 'health-cascade',
