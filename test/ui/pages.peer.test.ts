@@ -61,7 +61,7 @@ describe('the pages in Chromium, without JavaScript', () => {
 
   test('an incident is acknowledged by its form, by keyboard', async () => {
     await open('/incidents/1');
-    await page.getByLabel('Your name').focus();
+    await page.getByLabel('Your name').first().focus();
     await page.keyboard.type('ada');
     await page.keyboard.press('Enter');
     await page.waitForURL(/message=/);
@@ -71,7 +71,15 @@ describe('the pages in Chromium, without JavaScript', () => {
   });
 
   test('every page fits a narrow phone, has one heading and comes from us alone', async () => {
-    for (const path of ['/', '/incidents/1', '/slos', '/fleet', '/runbooks', '/runbooks/ErrorBudgetBurn']) {
+    for (const path of [
+      '/',
+      '/incidents/1',
+      '/slos',
+      '/fleet',
+      '/silences',
+      '/runbooks',
+      '/runbooks/ErrorBudgetBurn',
+    ]) {
       await open(path);
       assert.equal(await page.locator('h1').count(), 1, path);
       const overflow = await page.locator('html').evaluate((root) => root.scrollWidth - root.clientWidth);
