@@ -58,7 +58,7 @@ export function partsOf(notification: Notification, { step }: Pick<MessageContex
 function headlineOf({ incident, severity, tier }: Notification): string {
   const burning = mostUrgentBurn(incident);
   const left = burning?.burn ? `: ${exhaustionText(burning.burn.exhaustion)}` : '';
-  const subject = subjectOf(burning ?? leadAlert(incident));
+  const subject = incident.storm ? stormSubjectOf(incident, burning) : subjectOf(burning ?? leadAlert(incident));
   return `${severity.toUpperCase()} ${subject}${left}${tier === null ? '' : `, tier ${tier}`}`;
 }
 
@@ -141,6 +141,10 @@ function subjectOf(alert: Alert): string {
   const what = alert.labels.get('slo') ?? alert.name;
   return place.length === 0 ? what : `${what} in ${place.join(', ')}`;
 }
+
+/** The place of one alert would hide that many clusters are concerned. */
+const stormSubjectOf = ({ title }: Incident, burning: Alert | null): string =>
+  burning === null ? title : `${title}; ${subjectOf(burning)}`;
 
 const BUNDLE_SHOWN = 5;
 

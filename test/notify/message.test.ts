@@ -10,7 +10,7 @@ import { labelsOf } from '../../src/model/labels.ts';
 import { messageLinks } from '../../src/notify/links.ts';
 import { textOf } from '../../src/notify/text.ts';
 import { toWebhookMessage } from '../../src/notify/webhook/message.ts';
-import { CHECKOUT, minuteOf, Scene } from '../correlate/scene.ts';
+import { CHECKOUT, minuteOf, Scene, type Step } from '../correlate/scene.ts';
 import { type AlertFields, alertOf } from '../support/alerts.ts';
 
 const STEP = { anchor: 'diagnosis-step-1', text: 'Which hosts, how often, why' };
@@ -105,6 +105,21 @@ describe('the text of a page', () => {
       textAt(scene),
       /, tier 50h\. Why now: it reached zone c\. .*Touches cluster checkout, zones a and c, 2 /,
     );
+  });
+
+  test('of a storm says what it is and in how many clusters, then whose budget; not the place of one alert', () => {
+    const clusters = Array.from({ length: 40 }, (_, index) => `c${index}`);
+    const scene = new Scene().at(
+      0,
+      ...clusters.map((cluster): Step => ['fired', alertOf('HostEjections', { cluster, host: `${cluster}-h1` })]),
+    );
+    assert.match(textAt(scene), /^TICKET HostEjections in 40 of 40 clusters\. /);
+    scene.at(1, ['fired', burnOf('shop', { cluster: 'c3' }, { since: 1 })]);
+    assert.match(
+      textAt(scene),
+      /^PAGE HostEjections in 40 of 40 clusters; shop in c3: budget gone in 31 h \(27 to 36 h\), tier 50h\. /,
+    );
+    assert.equal(scene.notifications.length, 2);
   });
 
   test('the end says how long, at what cost and what it touched', () => {
