@@ -4,6 +4,7 @@ import { TICK_MS, tickAtOrAfter } from '../../src/app/ticker.ts';
 import { assert } from '../../src/base/assert.ts';
 import { ManualClock } from '../../src/base/clock.ts';
 import { type EpochMs, epochMs } from '../../src/base/units.ts';
+import type { Rules, ServiceConfig } from '../../src/config/config.ts';
 import { loadRules, loadServiceConfig } from '../../src/config/load.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import type { ServiceDirectory } from './live-service.ts';
@@ -16,30 +17,28 @@ const PACKAGE = join(import.meta.dirname, '..', '..');
  */
 export class VirtualService {
   readonly app: App;
+  /** Awaited after each tick, for a test that needs sends to have arrived before time goes on. */
+  afterTick: () => Promise<void> = () => new Promise((done) => setImmediate(done));
+  readonly #directory: ServiceDirectory;
   readonly #clock: ManualClock;
   readonly #tick: (now: EpochMs) => Promise<void>;
   #nextTick: EpochMs;
 
-  private constructor(app: App, clock: ManualClock, tick: (now: EpochMs) => Promise<void>) {
+  private constructor(
+    app: App,
+    directory: ServiceDirectory,
+    clock: ManualClock,
+    tick: (now: EpochMs) => Promise<void>,
+  ) {
     this.app = app;
+    this.#directory = directory;
     this.#clock = clock;
     this.#tick = tick;
     this.#nextTick = tickAtOrAfter(clock.now());
   }
 
   static async start(directory: ServiceDirectory, at: EpochMs): Promise<VirtualService> {
-    const configPath = join(directory.path, 'slowburn.yaml');
-    const loaded = loadServiceConfig({ configPath, env: {}, cwd: directory.path, packageDir: PACKAGE });
-    assert(loaded.ok, 'the configuration of the test is wrong');
-    const config = loaded.value;
-    const { rules, problems } = loadRules({
-      rulesDir: config.rulesDir,
-      shippedDir: join(PACKAGE, 'rules'),
-      runbooksDir: config.runbooksDir,
-      receivers: config.receivers,
-      env: {},
-    });
-    assert(rules !== null, JSON.stringify(problems));
+    const { config, rules } = read(directory);
     const clock = new ManualClock(at);
     let run: ((now: EpochMs) => Promise<void>) | undefined;
     const app = await createApp({
@@ -54,7 +53,7 @@ export class VirtualService {
       },
     });
     assert(run !== undefined, 'the app asked for no ticker');
-    return new VirtualService(app, clock, run);
+    return new VirtualService(app, directory, clock, run);
   }
 
   get now(): EpochMs {
@@ -63,13 +62,28 @@ export class VirtualService {
 
   /** Moves the clock and runs the ticks up to and including `at`. Sends go their way over real sockets meanwhile. */
   async advanceTo(at: EpochMs): Promise<void> {
-    while (this.#nextTick <= at) {
+    await this.#runTicks(at);
+    this.#clock.advanceTo(at);
+  }
+
+  /** Moves the clock and runs the ticks before `at`; one at that very time is still to come. */
+  async moveTo(at: EpochMs): Promise<void> {
+    await this.#runTicks(epochMs(at - 1));
+    this.#clock.advanceTo(at);
+  }
+
+  async #runTicks(last: EpochMs): Promise<void> {
+    while (this.#nextTick <= last) {
       this.#clock.advanceTo(this.#nextTick);
       await this.#tick(this.#nextTick);
       this.#nextTick = epochMs(this.#nextTick + TICK_MS);
-      await new Promise((done) => setImmediate(done));
+      await this.afterTick();
     }
-    this.#clock.advanceTo(at);
+  }
+
+  /** What SIGHUP does: the rules are read again. */
+  reload(): void {
+    this.app.replaceRules(read(this.#directory).rules);
   }
 
   url(path: string): string {
@@ -98,4 +112,20 @@ export class VirtualService {
   stop(): Promise<void> {
     return this.app.stop();
   }
+}
+
+function read(directory: ServiceDirectory): { readonly config: ServiceConfig; readonly rules: Rules } {
+  const configPath = join(directory.path, 'slowburn.yaml');
+  const loaded = loadServiceConfig({ configPath, env: {}, cwd: directory.path, packageDir: PACKAGE });
+  assert(loaded.ok, 'the configuration of the test is wrong');
+  const config = loaded.value;
+  const { rules, problems } = loadRules({
+    rulesDir: config.rulesDir,
+    shippedDir: join(PACKAGE, 'rules'),
+    runbooksDir: config.runbooksDir,
+    receivers: config.receivers,
+    env: {},
+  });
+  assert(rules !== null, JSON.stringify(problems));
+  return { config, rules };
 }
