@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
-import { freePort } from './free-port.ts';
+import { lastingPort } from './free-port.ts';
 import { type PeerProcess, startPeer } from './peer-process.ts';
 
 const run = promisify(execFile);
@@ -28,7 +28,7 @@ export interface Alertmanager {
 export async function startAlertmanager(options: AlertmanagerOptions): Promise<Alertmanager> {
   const config = join(options.directory, 'alertmanager.yaml');
   await writeFile(config, stringify(configOf(options)));
-  const port = await freePort();
+  const port = await lastingPort();
   const url = `http://127.0.0.1:${port}`;
   let peer: PeerProcess | null = null;
   let version = '';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { freePort } from './free-port.ts';
+import { lastingPort } from './free-port.ts';
 import { type PeerProcess, startPeer } from './peer-process.ts';
 
 export interface PrometheusOptions {
@@ -25,7 +25,7 @@ export interface Prometheus {
 export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
   const config = join(options.directory, 'prometheus.yaml');
   await writeFile(config, stringify(configOf(options)));
-  const port = await freePort();
+  const port = await lastingPort();
   const url = `http://127.0.0.1:${port}`;
   let peer: PeerProcess | null = null;
   let version = '';

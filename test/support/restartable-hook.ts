@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { freePort } from './free-port.ts';
+import { lastingPort } from './free-port.ts';
 
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ export interface RestartableHook {
 }
 
 export async function startRestartableHook(): Promise<RestartableHook> {
-  const port = await freePort();
+  const port = await lastingPort();
   const came: { readonly path: string; readonly body: Body }[] = [];
   let server: Server | null = null;
   const hook: RestartableHook = {

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { freePort } from './free-port.ts';
+import { lastingPort } from './free-port.ts';
 import { type PeerProcess, startPeer } from './peer-process.ts';
 
 /** A single VictoriaMetrics (Debian package `victoria-metrics`) that scrapes one target. */
@@ -15,7 +15,7 @@ export async function startVictoriaMetrics(directory: string, target: string): P
   const scrape = join(directory, 'scrape.yaml');
   const job = { job_name: 'edge', scrape_interval: '5s', static_configs: [{ targets: [target] }] };
   await writeFile(scrape, stringify({ scrape_configs: [job] }));
-  const port = await freePort();
+  const port = await lastingPort();
   const url = `http://127.0.0.1:${port}`;
   const peer = await startPeer({
     command: 'victoria-metrics',
@@ -61,7 +61,7 @@ export async function startVmalert(options: VmalertOptions): Promise<Vmalert> {
       alert_relabel_configs: [{ target_label: 'replica', replacement: replica }],
     }),
   );
-  const port = await freePort();
+  const port = await lastingPort();
   let peer: PeerProcess | null = null;
   const vmalert: Vmalert = {
     async start() {
