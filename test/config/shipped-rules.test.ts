@@ -98,9 +98,9 @@ describe('the shipped rules', () => {
     ]) {
       assert.ok(edges.includes(edge), edge);
     }
-    assert.deepEqual(correlation.subjects.get('cluster'), ['cluster', 'service', 'job']);
-    assert.deepEqual(correlation.subjects.get('host'), ['host', 'instance', 'pod', 'node']);
-    assert.deepEqual(correlation.subjects.get('zone'), ['zone', 'dc', 'region']);
+    assert.deepEqual(correlation.subjects.get('cluster'), ['lb_upstream_cluster', 'cluster', 'service', 'job']);
+    assert.deepEqual(correlation.subjects.get('host'), ['lb_upstream_host_name', 'host', 'instance', 'pod', 'node']);
+    assert.deepEqual(correlation.subjects.get('zone'), ['lb_upstream_zone', 'zone', 'dc', 'region']);
     const { openAfter, resolveHold, reopenWithin, reopenWithinTicket, ackLapse, minAlerts, storm } = correlation;
     assert.deepEqual(
       { openAfter, resolveHold, reopenWithin, reopenWithinTicket, ackLapse, minAlerts, storm },

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { epochMs } from '../../src/base/units.ts';
 import { loadRules } from '../../src/config/load.ts';
+import { readNews } from '../../src/correlate/foreign/read-news.ts';
 import { ENGINES, ruleTiers, toRuleFile } from '../../src/generate/prometheus-rules.ts';
 import { isAlerting } from '../../src/generate/rule-file.ts';
 import { toRuleTests } from '../../src/generate/rule-tests.ts';
 import type { Slo } from '../../src/slo/slo.ts';
 import { sloOf } from '../support/raw-cells.ts';
+import { shippedRules } from '../support/shipped-rules.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const URL = 'https://slowburn.example.com';
@@ -92,6 +95,27 @@ describe('generated rules', () => {
     for (const engine of ENGINES) {
       for (const { groups } of slos.map((slo) => toRuleFile(slo, { engine, externalUrl: URL }))) {
         for (const { rules } of groups) assert.ok(rules.length <= 20);
+      }
+    }
+  });
+
+  test('an alert that comes back through an Alertmanager is about the cluster and zone that it was grouped by', () => {
+    const grouped = ['lb_upstream_cluster', 'lb_upstream_zone', 'lb_upstream_host_name'];
+    const series = Object.fromEntries(grouped.map((name) => [name, `${name} of the balancer`]));
+    // What Prometheus adds to all it sends must not make one place of all clusters.
+    const external = { cluster: 'prod-eu', zone: 'eu-1', host: 'prometheus-0' };
+    const settings = shippedRules().correlation;
+    for (const slo of slos) {
+      for (const { alert, labels, annotations } of alertsOf(slo)) {
+        const sent = { labels: { ...external, ...series, ...labels, alertname: alert }, annotations };
+        const news = readNews(sent, 'alerts', settings, epochMs(1000));
+        assert.ok(typeof news === 'object');
+        assert.deepEqual(news.alert.place, {
+          service: slo.service,
+          cluster: series['lb_upstream_cluster'],
+          zone: series['lb_upstream_zone'],
+          host: series['lb_upstream_host_name'],
+        });
       }
     }
   });

@@ -1,10 +1,16 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+
+export interface InteropOptions {
+  /** For how long what a check takes down stays down. */
+  readonly downMs: number;
+}
 
 /**
- * `npm run interop -- NAME [NAME...]`: checks slowburn against a real peer. Each file of this folder exports
- * `run(): Promise<boolean>`, which prints what was sent beside what came out, and is false on a mismatch.
+ * `npm run interop -- NAME [NAME...] [--down MINUTES]`: checks slowburn against a real peer. Each file of this folder exports
+ * `run(options): Promise<boolean>`, which prints what was sent beside what came out, and is false on a mismatch.
  * Without a name the checks are listed. Exit code 1 on a mismatch or a missing peer, 2 for an unknown name.
  */
 const names = readdirSync(import.meta.dirname)
@@ -12,7 +18,11 @@ const names = readdirSync(import.meta.dirname)
   .map((file) => file.slice(0, -'.ts'.length))
   .sort();
 
-const asked = process.argv.slice(2);
+const { values, positionals: asked } = parseArgs({
+  options: { down: { type: 'string', default: '10' } },
+  allowPositionals: true,
+});
+const options: InteropOptions = { downMs: Number(values.down) * 60_000 };
 const unknown = asked.filter((name) => !names.includes(name));
 if (asked.length === 0 || unknown.length > 0) {
   for (const name of unknown) process.stderr.write(`There is no check named ${name}.\n`);
@@ -23,11 +33,11 @@ if (asked.length === 0 || unknown.length > 0) {
 let failures = 0;
 for (const name of asked) {
   const module = (await import(pathToFileURL(join(import.meta.dirname, `${name}.ts`)).href)) as {
-    readonly run: () => Promise<boolean>;
+    readonly run: (options: InteropOptions) => Promise<boolean>;
   };
   let matched = false;
   try {
-    matched = await module.run();
+    matched = await module.run(options);
   } catch (error) {
     process.stdout.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   }

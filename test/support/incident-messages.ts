@@ -1,0 +1,37 @@
+import type { IncidentDetailView, IncidentView, Page } from '../../src/model/views.ts';
+import type { LiveService } from './live-service.ts';
+import type { Body } from './restartable-hook.ts';
+
+/** Our generic webhook, as far as checks look at it. */
+export interface Message {
+  readonly reason: string;
+  readonly severity: string;
+  readonly eventId: string;
+  readonly incident: { readonly id: number; readonly episode: number; readonly key: string };
+}
+
+export const toMessages = (bodies: readonly Body[]): readonly Message[] => bodies as unknown as readonly Message[];
+
+/** Incidents of the service, oldest first, in full. */
+export async function incidentsOf(service: LiveService): Promise<readonly IncidentDetailView[]> {
+  const { items } = await service.json<Page<IncidentView>>('/api/v1/incidents?limit=1000');
+  const details = items.map(({ id }) => service.json<IncidentDetailView>(`/api/v1/incidents/${id}`));
+  return (await Promise.all(details)).sort((a, b) => a.id - b.id);
+}
+
+/** Reasons of the messages about one incident, in order. */
+export const reasonsOf = (messages: readonly Message[], id: number): string =>
+  messages
+    .filter(({ incident }) => incident.id === id)
+    .map(({ reason }) => reason)
+    .join(' ');
+
+/** How many messages opened something, and were not followed by one that closed it. */
+export function leftOpen(messages: readonly Message[]): number {
+  const open = new Set<string>();
+  for (const { reason, incident } of messages) {
+    if (reason === 'resolved' || reason === 'merged') open.delete(incident.key);
+    else open.add(incident.key);
+  }
+  return open.size;
+}
