@@ -54,7 +54,7 @@ export async function run({ downMs }: InteropOptions): Promise<boolean> {
       pair.push(vmalert);
       cleanup.push(() => vmalert.stop());
     }
-    print(`two vmalerts on VictoriaMetrics ${victoria.version}, one of them away for ${downMs / MINUTE_MS} min`);
+    print(`two vmalerts on one VictoriaMetrics, one of them away for ${downMs / MINUTE_MS} min`);
     return compareRows(await outage({ service, exporter, pair, hook, tap }, downMs));
   } finally {
     for (const step of cleanup.reverse()) await step();

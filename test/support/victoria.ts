@@ -7,7 +7,6 @@ import { type PeerProcess, startPeer } from './peer-process.ts';
 /** A single VictoriaMetrics (Debian package `victoria-metrics`) that scrapes one target. */
 export interface VictoriaMetrics {
   readonly url: string;
-  readonly version: string;
   stop(): Promise<void>;
 }
 
@@ -29,9 +28,7 @@ export async function startVictoriaMetrics(directory: string, target: string): P
     ],
     isReady: async () => (await fetch(`${url}/health`)).ok,
   });
-  const metrics = await (await fetch(`${url}/metrics`)).text();
-  const version = /short_version="v?([^"]+)"/.exec(metrics)?.[1] ?? 'of unknown version';
-  return { url, version, stop: () => peer.stop() };
+  return { url, stop: () => peer.stop() };
 }
 
 export interface VmalertOptions {
