@@ -111,7 +111,7 @@ class IncidentCorrelator implements Correlator {
     if (into === incident.id) return { kind: 'conflict', message: `incident ${into} cannot be merged into itself` };
     const closed = [incident, other].find((one) => one.state === 'resolved' || isHeld(one));
     if (closed !== undefined) return { kind: 'conflict', message: `incident ${closed.id} is not open` };
-    const isNews = this.#apart.unlearn(presentAlerts(incident), presentAlerts(other));
+    const isNews = this.#apart.unlearn(alertsHere(incident), alertsHere(other));
     const board = new Board([], now);
     const [source, target] = [board.add(incident), board.add(other)];
     mergeInto(target, source, { why: note ?? `by ${by}`, by }, board, now);
@@ -262,7 +262,7 @@ function newIncident(id: number, alert: Alert, now: EpochMs): Incident {
   };
 }
 
-const presentAlerts = ({ members }: Incident): readonly Alert[] =>
+const alertsHere = ({ members }: Incident): readonly Alert[] =>
   members.filter(({ state }) => state !== 'moved').map(({ alert }) => alert);
 
 function firingMember(draft: IncidentDraft, { key }: Alert): Alert | undefined {

@@ -25,10 +25,10 @@ export interface Scene {
 }
 
 /**
- * The incident that an alert belongs to: the page that it comes back to; the oldest open one that it relates to; the
- * ticket that it comes back to; the oldest resolved one that it relates to. What a person resolved comes back with its
- * own alerts only: another one would come without a word. What befalls the whole fleet makes one of all that it
- * explains and that began with it.
+ * The incident that an alert belongs to: the page that it comes back to; the open one that it relates to most nearly;
+ * the ticket that it comes back to; the resolved one that it relates to most nearly. What a person resolved comes back
+ * with its own alerts only: another one would come without a word. What befalls the whole fleet makes one of all that
+ * it explains and that began with it.
  */
 export function placementOf(alert: Alert, own: IncidentDraft | undefined, scene: Scene): Placement | null {
   const { board, settings, now } = scene;

@@ -8,58 +8,23 @@ import Database from 'better-sqlite3';
 import { createReplay } from '../../src/app/replay.ts';
 import { readReplay } from '../../src/app/replay-input.ts';
 import { createLineSink } from '../../src/app/replay-output.ts';
-import { type EpochMs, epochMs } from '../../src/base/units.ts';
+import { epochMs } from '../../src/base/units.ts';
 import { loadRules } from '../../src/config/load.ts';
 import type { CorrectionDetailView, GroupViewOut, IncidentDetailView, Page, SloView } from '../../src/model/views.ts';
-import { eventually, type Hook, Pusher, ServiceDirectory, startHook } from '../support/live-service.ts';
+import { CheckoutService, openCheckout, START } from '../support/checkout-service.ts';
+import { eventually } from '../support/live-service.ts';
 import { availabilitySlo, replayLines } from '../support/replay-file.ts';
-import { VirtualService } from '../support/virtual-service.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** On a step of five minutes. */
-const START = epochMs(1_800_000_000_000);
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** The whole service over one directory, on a clock in our hands; it can be stopped and started again. */
-class Scene {
-  service: VirtualService;
-  readonly directory: ServiceDirectory;
-  readonly hook: Hook;
-  readonly #balancer = new Pusher({ startMs: START, instance: 'edge-1' });
-
-  private constructor(service: VirtualService, directory: ServiceDirectory, hook: Hook) {
-    this.service = service;
-    this.directory = directory;
-    this.hook = hook;
-  }
-
-  static async open(): Promise<Scene> {
-    const hook = await startHook();
-    const directory = new ServiceDirectory({
-      rules: { 'slos/checkout.yaml': availabilitySlo('workbook'), 'routes.yaml': 'routes: []\n' },
-      config: `receivers: [{ name: oncall, type: webhook, url: "${hook.url}" }]\n`,
-    });
-    return new Scene(await VirtualService.start(directory, START), directory, hook);
-  }
-
-  async run(forMs: number, errors: number): Promise<EpochMs> {
-    const end = epochMs(this.service.now + forMs);
-    while (this.service.now < end) {
-      const at = epochMs(this.service.now + 10 * SECOND);
-      await this.service.advanceTo(epochMs(at - 1));
-      await this.service.push(this.#balancer.body({ '2xx': 100 - errors, '5xx': errors }, 'checkout', at));
-      await this.service.advanceTo(at);
-    }
-    return end;
-  }
-
-  async restart(): Promise<void> {
-    const { now } = this.service;
-    await this.service.stop();
-    this.service = await VirtualService.start(this.directory, now);
-    await this.service.advanceTo(epochMs(now + 10 * SECOND));
+/** With its API; it is started again with a tick. */
+class Scene extends CheckoutService {
+  override async restart(): Promise<void> {
+    await super.restart();
+    await this.tick();
   }
 
   async post(path: string, body: object): Promise<CorrectionDetailView> {
@@ -81,21 +46,11 @@ class Scene {
   async tick(): Promise<void> {
     await this.service.advanceTo(epochMs(this.service.now + 10 * SECOND));
   }
-
-  reasons(): string[] {
-    return this.hook.bodies.map(({ reason }) => String(reason));
-  }
-
-  async close(): Promise<void> {
-    await this.service.stop();
-    await this.hook.close();
-    this.directory.remove();
-  }
 }
 
 describe('corrections of the running service', () => {
   test('are in force over a restart, give all back when undone, and are told for ever', async (t) => {
-    const scene = await Scene.open();
+    const scene = await openCheckout(Scene);
     t.after(() => scene.close());
     await scene.run(30 * MINUTE, 0);
     const before = await scene.group();
@@ -167,7 +122,7 @@ describe('corrections of the running service', () => {
   });
 
   test('planned work pages nobody while it lasts; what is still broken behind it does', async (t) => {
-    const scene = await Scene.open();
+    const scene = await openCheckout(Scene);
     t.after(() => scene.close());
     const planned = await scene.post('/api/v1/corrections', {
       matchers: ['team=edge'],

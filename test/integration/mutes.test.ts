@@ -1,55 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type EpochMs, epochMs } from '../../src/base/units.ts';
 import type { AlertView, IncidentDetailView, Page, SilencePreviewView, SilenceView } from '../../src/model/views.ts';
-import { eventually, type Hook, Pusher, ServiceDirectory, startHook } from '../support/live-service.ts';
-import { availabilitySlo } from '../support/replay-file.ts';
-import { VirtualService } from '../support/virtual-service.ts';
+import { CheckoutService, openCheckout } from '../support/checkout-service.ts';
+import { eventually } from '../support/live-service.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
-const START = epochMs(1_800_000_000_000);
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** The whole service over one directory and a receiver, on a clock in our hands; it can be started again. */
-class Scene {
-  service: VirtualService;
-  readonly directory: ServiceDirectory;
-  readonly hook: Hook;
-  readonly #balancer = new Pusher({ startMs: START, instance: 'edge-1' });
-
-  private constructor(service: VirtualService, directory: ServiceDirectory, hook: Hook) {
-    this.service = service;
-    this.directory = directory;
-    this.hook = hook;
-  }
-
-  static async open(): Promise<Scene> {
-    const hook = await startHook();
-    const directory = new ServiceDirectory({
-      rules: { 'slos/checkout.yaml': availabilitySlo('workbook'), 'routes.yaml': 'routes: []\n' },
-      config: `receivers: [{ name: oncall, type: webhook, url: "${hook.url}" }]\n`,
-    });
-    return new Scene(await VirtualService.start(directory, START), directory, hook);
-  }
-
-  async run(forMs: number, errors: number): Promise<EpochMs> {
-    const end = epochMs(this.service.now + forMs);
-    while (this.service.now < end) {
-      const at = epochMs(this.service.now + 10 * SECOND);
-      await this.service.advanceTo(epochMs(at - 1));
-      await this.service.push(this.#balancer.body({ '2xx': 100 - errors, '5xx': errors }, 'checkout', at));
-      await this.service.advanceTo(at);
-    }
-    return end;
-  }
-
-  async restart(): Promise<void> {
-    const { now } = this.service;
-    await this.service.stop();
-    this.service = await VirtualService.start(this.directory, now);
-  }
-
+/** With its API. */
+class Scene extends CheckoutService {
   async send<T>(method: string, path: string, body?: object): Promise<T> {
     const answer = await fetch(this.service.url(path), {
       method,
@@ -59,23 +19,13 @@ class Scene {
     assert.equal(answer.status, 200, text);
     return JSON.parse(text) as T;
   }
-
-  reasons(): readonly string[] {
-    return this.hook.bodies.map(({ reason }) => String(reason));
-  }
-
-  async close(): Promise<void> {
-    await this.service.stop();
-    await this.hook.close();
-    this.directory.remove();
-  }
 }
 
 describe('a silence over the whole service', () => {
   let scene: Scene;
   let silence: SilenceView;
   before(async () => {
-    scene = await Scene.open();
+    scene = await openCheckout(Scene);
     await scene.run(40 * MINUTE, 0);
     silence = await scene.send<SilenceView>('POST', '/api/v1/silences', {
       matchers: [{ name: 'cluster', value: 'checkout', isRegex: false }],
