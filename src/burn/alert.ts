@@ -6,6 +6,7 @@ import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
 import { burnText, exhaustionText, latencyText, percentText } from '../model/phrases.ts';
 import { type BudgetRatio, budgetRemaining, burnOf, errorRatio, paddedTotal } from '../slo/budget.ts';
+import { sideOf } from '../slo/side.ts';
 import { sliceWidthOf } from '../slo/slices.ts';
 import type { Slo, Tier } from '../slo/slo.ts';
 import { countedIn } from './bounds.ts';
@@ -46,6 +47,7 @@ export function toBurnAlert(input: BurnAlertInput): Alert {
   const spent = spentFrom(state.since, input);
   const spentInAll = spentFrom(onset, input);
   const { indicator, window } = slo;
+  const side = sideOf(indicator);
   return {
     key,
     name: ALERT.errorBudgetBurn,
@@ -70,6 +72,8 @@ export function toBurnAlert(input: BurnAlertInput): Alert {
       slowerThan: indicator.kind === 'latency' ? ms(indicator.threshold * 1000) : null,
       slices: sliceFigures(slo),
     },
+    began: onset,
+    ...(side === null ? {} : { side }),
   };
 }
 

@@ -1,5 +1,12 @@
 import { type Ms, ms } from '../base/units.ts';
-import type { CauseEdge, CorrelationSettings, Scope, StormSettings } from '../correlate/settings.ts';
+import {
+  type CauseEdge,
+  type CorrelationSettings,
+  LOSSES,
+  type Scope,
+  type StormSettings,
+} from '../correlate/settings.ts';
+import { SIDES } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { Report } from './report.ts';
 import { resolveDuration } from './resolve-window.ts';
@@ -74,22 +81,28 @@ function resolveCauses(node: SourceNode, report: Report): readonly CauseEdge[] {
     const scope = SCOPES.find((known) => known === textOf(child(item, 'scope'))) ?? 'cluster';
     const within = resolveDuration(child(item, 'within'), 'within', report);
     if (within === undefined) continue;
-    const fault = edgeFault({ cause, effect, scope, within }, edges);
-    if (fault === undefined) edges.push({ cause, effect, scope, within });
+    const side = SIDES.find((known) => known === textOf(child(item, 'side')));
+    const of = LOSSES.find((known) => known === textOf(child(item, 'of')));
+    const narrower = { ...(side === undefined ? {} : { side }), ...(of === undefined ? {} : { of }) };
+    const edge: CauseEdge = { cause, effect, scope, within, ...narrower };
+    const fault = edgeFault(edge, edges);
+    if (fault === undefined) edges.push(edge);
     else report.error(child(item, 'effect')?.at ?? item.at, { code: 'CONFIG_CAUSE_INVALID', ...fault });
   }
   return edges;
 }
 
 function edgeFault(edge: CauseEdge, before: readonly CauseEdge[]): { message: string; fix: string } | undefined {
-  const { cause, effect, scope } = edge;
+  const { cause, effect, scope, side, of } = edge;
   if (cause === effect) {
     return {
       message: `${cause} cannot explain itself`,
       fix: 'remove it: the same alert on the same subject always joins',
     };
   }
-  if (before.some((other) => other.cause === cause && other.effect === effect && other.scope === scope)) {
+  const isSame = (other: CauseEdge): boolean =>
+    other.cause === cause && other.effect === effect && other.scope === scope && other.side === side && other.of === of;
+  if (before.some(isSame)) {
     return { message: `${cause} explains ${effect} in its ${scope} twice`, fix: 'keep one of the two' };
   }
   if (explains(before, effect, cause)) {

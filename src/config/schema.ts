@@ -1,4 +1,6 @@
 import Type, { type TSchema } from 'typebox';
+import { LOSSES } from '../correlate/settings.ts';
+import { SIDES } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import { DETECTOR_THRESHOLDS, type ThresholdKind } from './detector-thresholds.ts';
 
@@ -210,6 +212,8 @@ export const CorrelationSchema = Type.Object(
             effect: text('Alert name that the cause explains.', 'an alert name'),
             scope: oneOf(SCOPES, 'Both lie in the same one.'),
             within: duration('Both start within this time of each other.'),
+            of: Type.Optional(oneOf([...LOSSES], 'Only burns of this.')),
+            side: Type.Optional(oneOf([...SIDES], 'Only effects that are measured on this side, or on no known one.')),
           },
           STRICT,
         ),

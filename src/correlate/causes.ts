@@ -1,4 +1,20 @@
-import type { CauseEdge } from './settings.ts';
+import type { Alert } from '../model/alert.ts';
+import type { CauseEdge, Loss } from './settings.ts';
+
+/** What a cause may explain. */
+export type Effect = Pick<Alert, 'name'> & Partial<Pick<Alert, 'side' | 'burn'>>;
+
+/** Whether the edge leads to such an effect: to its kind, on the side where it is measured, of that loss. */
+export function leadsTo({ effect, side, of }: CauseEdge, alert: Effect): boolean {
+  if (effect !== alert.name) return false;
+  if (side !== undefined && alert.side !== undefined && side !== alert.side) return false;
+  return of === undefined || lossOf(alert) === of;
+}
+
+function lossOf({ burn }: Effect): Loss | null {
+  if (burn === undefined || burn === null) return null;
+  return burn.slowerThan === null ? 'errors' : 'latency';
+}
 
 /** Names that a kind is explained by, directly or through others. Ends on a circle too. */
 export function causesOf(name: string, edges: readonly CauseEdge[]): ReadonlySet<string> {
@@ -18,13 +34,13 @@ export function causesOf(name: string, edges: readonly CauseEdge[]): ReadonlySet
  * A kind that explains both, as the narrower of its two edges; of several causes the one with the widest window, so
  * that the order of the lines in the file decides nothing. Null when nothing explains both, or both are one kind.
  */
-export function commonCause(a: string, b: string, edges: readonly CauseEdge[]): CauseEdge | null {
-  if (a === b) return null;
+export function commonCause(a: Effect, b: Effect, edges: readonly CauseEdge[]): CauseEdge | null {
+  if (a.name === b.name) return null;
   let widest: CauseEdge | null = null;
   for (const edge of edges) {
-    if (edge.effect !== a) continue;
+    if (!leadsTo(edge, a)) continue;
     for (const twin of edges) {
-      if (twin.cause !== edge.cause || twin.effect !== b) continue;
+      if (twin.cause !== edge.cause || !leadsTo(twin, b)) continue;
       const narrower = edge.within <= twin.within ? edge : twin;
       if (widest === null || narrower.within > widest.within) widest = narrower;
     }

@@ -1,10 +1,10 @@
-import { type Ms, ms } from '../base/units.ts';
+import { type EpochMs, type Ms, ms } from '../base/units.ts';
 import { type Alert, isFleetWide, type Place } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { Incident, IncidentMember } from '../model/incident.ts';
 import { durationText } from '../model/phrases.ts';
 import type { Reach } from './board.ts';
-import { commonCause, isKnownKind } from './causes.ts';
+import { commonCause, isKnownKind, leadsTo } from './causes.ts';
 import type { CorrelationSettings, Scope } from './settings.ts';
 
 /** Kinds that the cause graph does not know, and burns of one cluster, join within this much event time. */
@@ -15,6 +15,9 @@ export function distanceMs(alert: Alert, member: IncidentMember): number {
   if (alert.since < member.alert.since) return member.alert.since - alert.since;
   return member.resolvedAt === null ? 0 : Math.max(0, alert.since - member.resolvedAt);
 }
+
+/** A cause of everything is found at most so much later than what it causes. */
+const FOUND_WITHIN: Ms = ms(120_000);
 
 /** How wide the place is that a relation holds in: what is nearer explains better. */
 const SPAN = { host: 0, balancer: 0, cluster: 1, service: 2, zone: 3, region: 4, fleet: 5, all: 6 } as const;
@@ -33,10 +36,10 @@ export interface Relation {
 export function relationOf(alert: Alert, member: IncidentMember, settings: CorrelationSettings): Relation | null {
   const distance = distanceMs(alert, member);
   const other = member.alert;
-  const explained = explanation(alert, other, distance, settings);
+  const explained = explanation(alert, member, distance, settings);
   if (explained !== null) return explained;
   const cluster = sharedPlace(alert, other, 'cluster');
-  const common = commonCause(alert.name, other.name, settings.causes);
+  const common = commonCause(alert, other, settings.causes);
   if (common !== null && cluster !== null && distance <= common.within) {
     const both = `${common.cause} would explain both ${alert.name} and ${other.name} in ${cluster}`;
     return beside(`${both}, ${apart(distance)}`, 'cluster');
@@ -63,8 +66,8 @@ const beside = (reason: string, span: keyof typeof SPAN): Relation => ({
 });
 
 /**
- * Whether the incident of an effect has a nearer cause for it than the one that now comes: what befalls every cluster
- * does not draw in the incident of a host whose cluster happened to burn before.
+ * Whether the incident of an effect has a cause for it that is as near as the one that now comes, or nearer: what befalls
+ * every cluster does not draw in the incident of a host whose cluster happened to burn before.
  */
 export function isExplainedCloser(
   member: IncidentMember,
@@ -74,9 +77,8 @@ export function isExplainedCloser(
 ): boolean {
   if (!isCause || span <= SPAN.service) return false;
   return members.some((other) => {
-    const known =
-      other === member ? null : explanation(other.alert, member.alert, distanceMs(other.alert, member), settings);
-    return known?.isCause === true && known.span < span;
+    const known = other === member ? null : explanation(other.alert, member, distanceMs(other.alert, member), settings);
+    return known?.isCause === true && known.span <= span;
   });
 }
 
@@ -98,22 +100,46 @@ export function reachOf(alert: Alert, settings: CorrelationSettings): Reach | nu
 }
 
 /** The nearest cause edge between the two, in either direction. */
-function explanation(alert: Alert, other: Alert, distance: number, settings: CorrelationSettings): Relation | null {
+function explanation(
+  alert: Alert,
+  member: IncidentMember,
+  distance: number,
+  settings: CorrelationSettings,
+): Relation | null {
+  const other = member.alert;
   let nearest: Relation | null = null;
-  for (const { cause, effect, scope, within } of settings.causes) {
-    const isForward = alert.name === cause && other.name === effect;
-    const isBackward = alert.name === effect && other.name === cause;
+  for (const edge of settings.causes) {
+    const { cause, effect, scope, within } = edge;
+    const isForward = alert.name === cause && leadsTo(edge, other);
+    const isBackward = other.name === cause && leadsTo(edge, alert);
     if ((!isForward && !isBackward) || distance > within) continue;
-    // What befalls the whole fleet at once explains what follows from it anywhere.
-    const isFleet = isFleetWide(isForward ? alert : other);
-    const shared = isFleet ? 'the fleet' : sharedPlace(alert, other, scope);
-    const span = SPAN[isFleet && scope !== 'all' ? 'fleet' : scope];
+    const [causing, caused] = isForward ? [alert, other] : [other, alert];
+    const isFleet = isFleetWide(causing);
+    const shared = isFleet ? sharedFleet(causing, caused) : sharedPlace(alert, other, scope);
+    const isAnywhere = isFleet && causing.clusters !== undefined && caused.place.cluster === undefined;
+    const span = SPAN[scope === 'all' || isAnywhere ? 'all' : isFleet ? 'fleet' : scope];
     if (shared === null || (nearest !== null && nearest.span <= span)) continue;
-    // What befalls many places explains what follows it, not what was there long before.
-    if (isForward && span > SPAN.service && alert.since - other.since > within) continue;
+    if (span > SPAN.service && !isInTime(causing, caused, isBackward ? member.resolvedAt : null, span, within))
+      continue;
     nearest = { reason: `${cause} explains ${effect} in ${shared}, ${apart(distance)}`, span, isCause: isForward };
   }
   return nearest;
+}
+
+/**
+ * What befalls many places explains what follows it while it lasts: not what was there long before, nor what sets in
+ * once it is over. Where it is about everything, what comes by chance at about the same time is likelier than that it
+ * is found much later than what it caused.
+ */
+function isInTime(cause: Alert, effect: Alert, overAt: EpochMs | null, span: number, within: Ms): boolean {
+  const latest = span >= SPAN.fleet ? Math.min(within, FOUND_WITHIN) : within;
+  if ((cause.began ?? cause.since) - effect.since > latest) return false;
+  return span < SPAN.fleet || overAt === null || (effect.began ?? effect.since) <= overAt;
+}
+
+/** What befalls the whole fleet at once explains what follows from it anywhere, or in the clusters that it names. */
+function sharedFleet({ clusters }: Alert, { place: { cluster } }: Alert): string | null {
+  return clusters === undefined || cluster === undefined || clusters.includes(cluster) ? 'the fleet' : null;
 }
 
 /** Several budgets of one place burn together; several balancers fall silent together. */

@@ -1,7 +1,12 @@
 import type { Ms } from '../base/units.ts';
+import type { Side } from '../model/alert.ts';
 
 /** Topology level at which a cause edge joins two alerts. */
 export type Scope = 'service' | 'cluster' | 'zone' | 'region' | 'host' | 'balancer' | 'all';
+
+/** What a budget is spent on: events that fail, or that take too long. */
+export const LOSSES = ['errors', 'latency'] as const;
+export type Loss = (typeof LOSSES)[number];
 
 /** `cause` explains `effect` when both lie in the same `scope` and start within `within` of each other in event time. */
 export interface CauseEdge {
@@ -9,6 +14,10 @@ export interface CauseEdge {
   readonly effect: string;
   readonly scope: Scope;
   readonly within: Ms;
+  /** Only effects that are measured on this side, or on none that is known; absent = any. */
+  readonly side?: Side;
+  /** Only burns of this; absent = any. */
+  readonly of?: Loss;
 }
 
 /** One kind in so many clusters, which are that share of those known, started within that time of each other. */

@@ -115,6 +115,7 @@ function toFinding(
   return {
     identity: identityOf(push),
     place: { configVersion: version, ...placeOf(balancers) },
+    began: push.since,
     severity: settings.severity,
     summary: `Config ${kind === '' ? '' : `${kind} `}version ${version} does worse than ${previous ?? 'what it replaced'} (${rollout}): ${what}.`,
     evidence,

@@ -13,6 +13,9 @@ export interface Finding {
   /** One sentence in users' terms. */
   readonly summary: string;
   readonly evidence: readonly Evidence[];
+  /** As in `Alert`. */
+  readonly began?: EpochMs;
+  readonly clusters?: readonly string[];
 }
 
 /** What a detector sees. `firingSince` lets it freeze a baseline at the moment its own alert began. */

@@ -152,6 +152,7 @@ function fleetFinding(fallen: readonly Health[], known: number, end: EpochMs, { 
   return {
     identity: FLEET,
     place: {},
+    clusters: names,
     severity,
     summary: `Hosts of ${fallen.length} of ${known} clusters became unhealthy at the same moment: look at what their checks call.`,
     evidence: [

@@ -125,7 +125,8 @@ function step({ detector, settings, firing }: Enabled, view: FeatureView, now: E
     const since = before?.since ?? now;
     const alert = toAlert(detector.name, finding, settings, since);
     const kind = before === undefined ? 'fired' : before.alert.severity !== alert.severity ? 'changed' : 'updated';
-    if (kind === 'updated' && now - (before?.saidAt ?? 0) < FIGURES_EVERY_MS) continue;
+    const isDue = now - (before?.saidAt ?? 0) >= FIGURES_EVERY_MS || isWider(finding, before?.alert);
+    if (kind === 'updated' && !isDue) continue;
     firing.set(key, { since, alert, saidAt: now });
     tick.changes.push({ kind, at: now, alert });
     tick.stored.push({ key: recordKey(detector.name, key), value: JSON.stringify(toStored(since, finding)) });
@@ -137,6 +138,10 @@ function step({ detector, settings, firing }: Enabled, view: FeatureView, now: E
     tick.removed.push(recordKey(detector.name, key));
   }
 }
+
+/** It is about clusters that it was not about before: what is correlated with them cannot wait for the next figures. */
+const isWider = ({ clusters }: Finding, before: Alert | undefined): boolean =>
+  clusters?.some((cluster) => before?.clusters?.includes(cluster) !== true) === true;
 
 const recordKey = (name: string, key: string): string => `${PREFIX}${name}/${key}`;
 
@@ -166,6 +171,8 @@ function toAlert(name: string, finding: Finding, settings: DetectorSettings, sin
     summary: finding.summary,
     evidence: finding.evidence,
     burn: null,
+    ...(finding.began === undefined ? {} : { began: finding.began }),
+    ...(finding.clusters === undefined ? {} : { clusters: finding.clusters }),
   };
 }
 

@@ -19,6 +19,10 @@ export interface Place {
   readonly configVersion?: string;
 }
 
+/** Where a thing is measured: towards clients, or towards the hosts behind the balancers (values of `lb.side`). */
+export const SIDES = ['downstream', 'upstream'] as const;
+export type Side = (typeof SIDES)[number];
+
 /** One reason that an alert gives for itself: `text` is what a person reads, `value` what a machine compares. */
 export interface Evidence {
   readonly name: string;
@@ -90,6 +94,12 @@ export interface Alert {
   readonly summary: string;
   readonly evidence: readonly Evidence[];
   readonly burn: BurnFigures | null;
+  /** On which side all of it is measured; absent where that is not known, or both. */
+  readonly side?: Side;
+  /** When what it tells of began, where that is known better than by `since`. */
+  readonly began?: EpochMs;
+  /** Clusters that an alert of the whole fleet is about; absent = of all of them, as far as it knows. */
+  readonly clusters?: readonly string[];
   /** Where it came from, when another system raised it; absent for our own. */
   readonly foreign?: ForeignOrigin;
 }

@@ -26,6 +26,8 @@ const memberOf = (alert: Alert, endedAtMinute: number | null = null): IncidentMe
 const relate = (alert: Alert, member: IncidentMember, causes = SETTINGS.causes): string | null =>
   relationOf(alert, member, { ...SETTINGS, causes })?.reason ?? null;
 
+const [A, B] = [{ name: 'A' }, { name: 'B' }];
+
 describe('the cause graph', () => {
   test('follows causes through others, and ends on a circle', () => {
     const edges = [edge('A', 'B'), edge('B', 'C'), edge('C', 'A')];
@@ -36,10 +38,10 @@ describe('the cause graph', () => {
 
   test('a common cause does not depend on the order of the lines', () => {
     const edges = [edge('X', 'A', 'cluster', 2), edge('X', 'B', 'cluster', 3), edge('Y', 'A'), edge('Y', 'B')];
-    assert.equal(commonCause('A', 'B', edges)?.cause, 'Y');
-    assert.equal(commonCause('A', 'B', [...edges].reverse())?.cause, 'Y');
-    assert.equal(commonCause('A', 'B', edges.slice(0, 2))?.within, 2 * MINUTE);
-    assert.equal(commonCause('A', 'A', edges), null);
+    assert.equal(commonCause(A, B, edges)?.cause, 'Y');
+    assert.equal(commonCause(A, B, [...edges].reverse())?.cause, 'Y');
+    assert.equal(commonCause(A, B, edges.slice(0, 2))?.within, 2 * MINUTE);
+    assert.equal(commonCause(A, A, edges), null);
   });
 });
 
@@ -187,6 +189,22 @@ describe('an alert about the whole fleet', () => {
     );
   });
 
+  test('explains nothing in clusters that it is not about, until it is about them too', () => {
+    const named: Alert = { ...fleet, clusters: ['a', 'b'] };
+    const scene = new Scene({ causes }).at(0, ['fired', named]);
+    scene.at(1, ['fired', pageOf({ cluster: 'b' }, { since: 1 })], ['fired', pageOf({ cluster: 'c' }, { since: 1 })]);
+    assert.deepEqual(
+      scene.correlator.incidents().map(({ members }) => members.map(({ alert }) => alert.place.cluster)),
+      [[undefined, 'b'], ['c']],
+    );
+    scene.at(2, ['updated', { ...named, clusters: ['a', 'b', 'd'] }]);
+    scene.at(3, ['fired', pageOf({ cluster: 'd' }, { since: 3 })]);
+    assert.deepEqual(
+      scene.correlator.incidents().map(({ members }) => members.length),
+      [3, 1],
+    );
+  });
+
   test('joins its own kind in one cluster, and nothing that it does not explain', () => {
     const scene = new Scene({ causes });
     scene.at(0, ['fired', fleet]);
@@ -224,6 +242,23 @@ describe('what lies nearer explains better', () => {
     assert.deepEqual(membersOf(alone), [['ErrorBudgetBurn', 'HandshakeStorm']]);
   });
 
+  test('what a cause of everything explains already is no reason for another of the kind', () => {
+    const two = [edge('HandshakeStorm', 'ErrorBudgetBurn', 'all'), edge('HealthCheckCascade', 'ErrorBudgetBurn')];
+    const labels = labelsOf([['scope', 'fleet']]);
+    const cascade: Alert = {
+      ...alertOf('HealthCheckCascade', {}, { since: 2 }),
+      labels,
+      key: alertKey('HealthCheckCascade', labels),
+      clusters: ['search'],
+    };
+    const edgeBurn = pageOf({ service: 'edge' }, { since: 1 });
+    const scene = new Scene({ causes: two }).at(0, ['fired', storm(0)]).at(1, ['fired', edgeBurn]);
+    scene.at(2, ['fired', cascade]);
+    assert.deepEqual(membersOf(scene), [['HandshakeStorm', 'ErrorBudgetBurn'], ['HealthCheckCascade']]);
+    const alone = new Scene({ causes: two }).at(1, ['fired', edgeBurn]).at(2, ['fired', cascade]);
+    assert.deepEqual(membersOf(alone), [['ErrorBudgetBurn', 'HealthCheckCascade']]);
+  });
+
   test('a storm does not explain what burned long before it; a host of the cluster may have been found late', () => {
     const scene = new Scene({ causes }).at(0, ['fired', pageOf()]).at(11, ['fired', storm(11)]);
     assert.deepEqual(membersOf(scene), [['ErrorBudgetBurn'], ['HandshakeStorm']]);
@@ -240,5 +275,62 @@ describe('what lies nearer explains better', () => {
       });
       assert.match(relation?.reason ?? '', /in cluster checkout/);
     }
+  });
+});
+
+describe('what befalls everything explains what sets in while it lasts', () => {
+  const causes = [edge('HandshakeStorm', 'ErrorBudgetBurn', 'all')];
+  const storm = (since: number, fields: Partial<Alert> = {}): Alert => ({
+    ...alertOf('HandshakeStorm', {}, { since }),
+    ...fields,
+  });
+  const burning = (since: number, began: number): Alert => ({ ...pageOf(CHECKOUT, { since }), began: minuteOf(began) });
+
+  test('not what set in once it was over, though it is near', () => {
+    const over = memberOf(storm(0), 5);
+    assert.notEqual(relate(burning(7, 4), over, causes), null);
+    assert.equal(relate(burning(7, 6), over, causes), null);
+    const near = [edge('FastFailSinkhole', 'ErrorBudgetBurn')];
+    assert.notEqual(relate(burning(7, 6), memberOf(alertOf('FastFailSinkhole', CHECKOUT), 5), near), null);
+  });
+
+  test('not what came more than two minutes before it, reckoned from when it began', () => {
+    assert.notEqual(relate(storm(2), memberOf(burning(0, 0)), causes), null);
+    assert.equal(relate(storm(2.1), memberOf(burning(0, 0)), causes), null);
+    assert.notEqual(relate(storm(5, { began: minuteOf(1) }), memberOf(burning(0, 0)), causes), null);
+  });
+});
+
+describe('an edge of the graph that has a side', () => {
+  const causes: readonly CauseEdge[] = [
+    { ...edge('HandshakeStorm', 'ErrorBudgetBurn', 'all'), side: 'downstream' },
+    { ...edge('HandshakeStorm', 'StageTailShift', 'all') },
+  ];
+  const storm = alertOf('HandshakeStorm', {});
+  const burnAt = (side: Partial<Pick<Alert, 'side'>>): Alert => ({ ...pageOf(CHECKOUT), ...side });
+
+  test('leads to what is measured there or nobody knows where, in either order', () => {
+    for (const side of [{ side: 'downstream' as const }, {}]) {
+      assert.notEqual(relate(burnAt(side), memberOf(storm), causes), null);
+      assert.notEqual(relate(storm, memberOf(burnAt(side)), causes), null);
+    }
+    assert.equal(relate(burnAt({ side: 'upstream' }), memberOf(storm), causes), null);
+    assert.equal(relate(storm, memberOf(burnAt({ side: 'upstream' })), causes), null);
+  });
+
+  test('or leads to one kind of loss', () => {
+    const pushes = [{ ...edge('ConfigPush', 'ErrorBudgetBurn', 'all'), of: 'errors' as const }];
+    const burn = pageOf(CHECKOUT);
+    const slow: Alert = { ...burn, burn: burn.burn === null ? null : { ...burn.burn, slowerThan: ms(250) } };
+    const push = memberOf(alertOf('ConfigPush', {}));
+    assert.notEqual(relate(burn, push, pushes), null);
+    assert.equal(relate(slow, push, pushes), null);
+    assert.notEqual(relate(slow, push, [{ ...edge('ConfigPush', 'ErrorBudgetBurn', 'all'), of: 'latency' }]), null);
+  });
+
+  test('makes no common cause of what it does not lead to', () => {
+    const shift = alertOf('StageTailShift', CHECKOUT);
+    assert.notEqual(relate(shift, memberOf(burnAt({ side: 'downstream' })), causes), null);
+    assert.equal(relate(shift, memberOf(burnAt({ side: 'upstream' })), causes), null);
   });
 });

@@ -59,6 +59,8 @@ function renamed(alert: Alert, name: string, byMs: number): Alert {
     labels: labelsOf([...alert.labels].map(rename)),
     place: Object.fromEntries(Object.entries(alert.place).map(rename)),
     since: epochMs(alert.since + byMs),
+    ...(alert.began === undefined ? {} : { began: epochMs(alert.began + byMs) }),
+    ...(alert.clusters === undefined ? {} : { clusters: alert.clusters.map((cluster) => `${name}-${cluster}`) }),
   };
 }
 
