@@ -66,7 +66,7 @@ const beside = (reason: string, span: keyof typeof SPAN): Relation => ({
 });
 
 /**
- * Whether the incident of an effect has a cause for it that is as near as the one that now comes, or nearer: what befalls
+ * Whether the incident of an effect has a cause for it that is at least as near as the one that now comes: what befalls
  * every cluster does not draw in the incident of a host whose cluster happened to burn before.
  */
 export function isExplainedCloser(
