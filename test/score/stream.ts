@@ -1,10 +1,15 @@
+import { createReplay } from '../../src/app/replay.ts';
+import type { ReplaySink } from '../../src/app/replay-output.ts';
+import { assert } from '../../src/base/assert.ts';
 import { type EpochMs, epochMs } from '../../src/base/units.ts';
 import type { Rules } from '../../src/config/config.ts';
 import type { Alert, AlertChange } from '../../src/model/alert.ts';
 import { labelsOf } from '../../src/model/labels.ts';
+import { matches, parseMatcher } from '../../src/model/matcher.ts';
 import { planOf } from '../../src/sim/drill/drill-run.ts';
 import { rehearse } from '../../src/sim/drill/rehearse.ts';
-import type { Scenario } from '../../src/sim/scenarios/scenario.ts';
+import type { Scenario as Drill } from '../../src/sim/scenarios/scenario.ts';
+import { instantAt, rulesOf, type Scenario } from '../contract/correlation/scenario.ts';
 
 /** Everything that one failure made alerts say, from its first to its last. One cause, by construction. */
 export interface AlertStream {
@@ -18,11 +23,14 @@ export interface AlertStream {
   readonly until: EpochMs;
 }
 
+/** A situation of test/contract/correlation whose true causes are told. */
+export type LabelledFile = Scenario & Required<Pick<Scenario, 'causes'>>;
+
 /** Labels and places that tell one part of a fleet from another. */
 const CLUSTER_PARTS = ['service', 'cluster', 'host'] as const;
 
 /** Rehearses a scenario at the size of the seed and keeps what its alerts did. */
-export function recordStream(scenario: Scenario, seed: number, rules: Rules): AlertStream {
+export function recordStream(scenario: Drill, seed: number, rules: Rules): AlertStream {
   const changes: AlertChange[] = [];
   let until = epochMs(0);
   rehearse({
@@ -35,6 +43,24 @@ export function recordStream(scenario: Scenario, seed: number, rules: Rules): Al
     },
   });
   return { cause: `${scenario.name} ${seed}`, changes, until, deservesPage: changes.some(isPage) };
+}
+
+/** What each of the causes that a file names makes alerts say, whatever people do in it. */
+export function streamsOfFile(scenario: LabelledFile): readonly AlertStream[] {
+  const changes: AlertChange[] = [];
+  const sink: ReplaySink = { outcome: ({ alerts }) => void changes.push(...alerts), close: () => undefined };
+  const replay = createReplay(rulesOf(scenario), sink);
+  for (const [second, { alerts }] of scenario.events) {
+    if (Array.isArray(alerts)) replay.line({ where: scenario.id, at: instantAt(second), kind: 'alerts', alerts });
+  }
+  const until = instantAt(scenario.until);
+  replay.finish(until);
+  return Object.entries(scenario.causes).map(([name, text]) => {
+    const matcher = parseMatcher(text);
+    assert(matcher !== null, text);
+    const own = changes.filter(({ alert }) => matches(matcher, alert.labels));
+    return { cause: `${scenario.id}: ${name}`, changes: own, until, deservesPage: own.some(isPage) };
+  });
 }
 
 const isPage = (change: AlertChange): boolean => change.kind !== 'resolved' && change.alert.severity === 'page';

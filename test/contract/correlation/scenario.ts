@@ -21,6 +21,8 @@ export interface Scenario {
   readonly source: string;
   /** Where and why the outcome is not what its source asks for. */
   readonly note?: string;
+  /** What truly caused its alerts, each with the matcher of those: for the score, where people do nothing in it. */
+  readonly causes?: Readonly<Record<string, string>>;
   /** A correlation.yaml; empty = the shipped one. */
   readonly correlation: string;
   readonly receivers?: readonly ScriptedReceiver[];
