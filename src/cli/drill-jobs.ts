@@ -10,7 +10,7 @@ export interface JobsOptions extends WorkerStart {
   readonly tasks: readonly DrillTask[];
   readonly jobs: number;
   /** Told after each run. */
-  readonly onDone: (task: DrillTask, done: number) => void;
+  readonly onDone: (task: DrillTask, answer: DrillAnswer, done: number) => void;
 }
 
 /** Runs drills in so many processes at a time. Rejects when one of them ends before its work is done. */
@@ -31,9 +31,10 @@ export async function runJobs({ tasks, jobs, onDone, source, flavor }: JobsOptio
   const work = async (child: ChildProcess): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [index, task] = next;
-      answers[index] = await ask(child, task);
+      const answer = await ask(child, task);
+      answers[index] = answer;
       done += 1;
-      onDone(task, done);
+      onDone(task, answer, done);
     }
   };
   try {

@@ -11,10 +11,11 @@ import type { EmittedFlavor } from '../sim/emit/emitter.ts';
 import { SCENARIOS } from '../sim/scenarios/catalog.ts';
 import type { Scenario } from '../sim/scenarios/scenario.ts';
 import { runJobs } from './drill-jobs.ts';
+import { DrillProgress } from './drill-progress.ts';
 import { formatDrill, formatScenarios, runToJson } from './drill-report.ts';
 import { loadDrillRules, type RulesSource } from './drill-rules.ts';
 import { summaryToJson } from './drill-summary.ts';
-import type { DrillTask, WorkerStart } from './drill-worker.ts';
+import type { DrillAnswer, DrillTask, WorkerStart } from './drill-worker.ts';
 import { type CommandIo, EXIT, type ExitCode } from './io.ts';
 
 export interface DrillArguments {
@@ -130,9 +131,9 @@ async function runTogether(
 ): Promise<readonly DrillRun[] | string> {
   const planned = pairs.map((pair, index) => ({ ...pair, index, ...planOf(pair.scenario, pair.seed) }));
   const ordered = [...planned].sort((a, b) => workOf(b.plan) - workOf(a.plan));
-  const onDone = ({ scenario, seed }: DrillTask, done: number): void => {
-    if (io.interactive) io.stderr(`\r\u001b[K${done} of ${pairs.length} runs; last ${scenario}, seed ${seed}`);
-  };
+  const progress = new DrillProgress(pairs.length, io, () => performance.now());
+  const onDone = (task: DrillTask, { rehearsal }: DrillAnswer, done: number): void =>
+    progress.tell(task, rehearsal.verdict, done);
   try {
     const tasks = ordered.map(({ scenario, seed }) => ({ scenario: scenario.name, seed }));
     const answers = await runJobs({ tasks, jobs, onDone, source, flavor });
@@ -145,7 +146,7 @@ async function runTogether(
   } catch (error) {
     return (error as Error).message;
   } finally {
-    if (io.interactive) io.stderr('\r\u001b[K');
+    progress.end();
   }
 }
 

@@ -81,7 +81,8 @@ describe('slowburn drill', () => {
       const { runs, summary } = JSON.parse(stdout, (key, value: unknown) =>
         /^wall|^pointsPer/.test(key) ? undefined : value,
       ) as { runs: { scenario: string; seed: number }[]; summary: Record<string, unknown> };
-      assert.equal(stderr, '');
+      // On a machine that is busy: how far it is, once a minute.
+      assert.match(stderr, /^(after \d+ min: \d of 4 runs, 0 missed; last [a-z-]+, seed \d\n)*$/);
       return { runs, summary: { ...summary, jobs: null, slowest: null } };
     };
     const together = await run('3');
