@@ -257,7 +257,9 @@ function toFinding(input: DetectionInput, scope: Scope, shift: Shift, end: Epoch
     identity: scope.identity,
     place: scope.cluster === undefined ? {} : { cluster: scope.cluster },
     severity: settings.severity,
-    summary: `${where} take ${timeText(p99)} (p99, usual: ${timeText(usualP99)}) while hosts are as fast as ever: ${text}.`,
+    summary:
+      `${where} take ${timeText(p99)} (p99, usual: ${timeText(usualP99)}) ` +
+      `while 95 % of the answers of hosts come as fast as ever: ${text}.`,
     evidence,
   };
 }

@@ -244,6 +244,21 @@ describe('the stage that explains the tail', () => {
     assert.equal(stageOf(without(slow({})), without(HEALTHY)), 'unattributed');
   });
 
+  test('are the hosts themselves where few of their answers are slow, and says so without a contradiction', () => {
+    const few = (usual: number) => [
+      { perSecond: 3900, p99: usual },
+      { perSecond: 100, p99: 5 },
+    ];
+    const load = slow({ 'http.server.request.duration': few(0.15), 'lb.stage.backend.duration': few(0.12) });
+    const { fleet } = scene({ detectors: ['StageTailShift'] });
+    fleet.run(6 * MINUTE_MS, () => load);
+    assert.equal(fleet.evidence('StageTailShift', 'stage'), 'backend');
+    assert.match(
+      fleet.said.at(-1)?.alert.summary ?? '',
+      /95 % of the answers of hosts come as fast as ever: stage backend/,
+    );
+  });
+
   test('slower hosts are another alert, and so is a tail as it was', () => {
     assert.equal(stageOf(slow({ 'lb.stage.backend.duration': request(0.5) })), undefined);
     assert.equal(stageOf(HEALTHY), undefined);
