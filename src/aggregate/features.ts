@@ -38,6 +38,8 @@ export type FeatureName =
   | 'balancer.cpu.samples'
   | 'balancer.cpu.permille'
   | 'balancer.cpu.time'
+  /** Requests copied to a shadow {cluster?, outcome}; cluster = where the copies go. */
+  | 'mirror.requests'
   /** Connections that a full accept queue turned away {balancer}. */
   | 'accept_queue.overflows'
   /** Requests of a host whose time is known, and their time in microseconds {cluster, host}. */

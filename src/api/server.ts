@@ -11,6 +11,7 @@ import { prepareOpenapi, registerOpenapiRoute } from './openapi.ts';
 import { createRouteTable } from './route-table.ts';
 import { registerAlertmanagerRoutes } from './routes/alertmanager.ts';
 import { registerAlertRoutes } from './routes/alerts.ts';
+import { registerCompareRoutes } from './routes/compare.ts';
 import { registerConfigVersionRoutes } from './routes/config-versions.ts';
 import { registerCorrectionRoutes } from './routes/corrections.ts';
 import { registerFleetRoutes } from './routes/fleet.ts';
@@ -74,6 +75,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerCorrectionRoutes(app, options);
   registerFleetRoutes(app, options);
   registerConfigVersionRoutes(app, options);
+  registerCompareRoutes(app, options);
   registerMetricsRoutes(app, options);
   registerRunbookRoutes(app, { queries: options.queries, page: options.runbookPage ?? plainRunbookPage });
   registerOpenapiRoute(app);

@@ -7,6 +7,7 @@ import type { Incident } from '../model/incident.ts';
 import type { Health, Queries } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 import type { IncidentStore } from '../store/store.ts';
+import { compare } from './compare-views.ts';
 import { configHealth, configVersions } from './config-views.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
@@ -74,6 +75,7 @@ export function createQueries(deps: QueriesDeps): Queries {
     },
     configVersions: () => configVersions(deps.features, deps.clock.now()),
     configHealth: (version, kind) => configHealth(deps.features, deps.configPush(), deps.clock.now(), version, kind),
+    compare: (asked) => compare(deps.features, deps.configPush(), deps.clock.now(), asked),
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     corrections: (filter) => deps.corrections.list(filter, deps.clock.now()),
     correction: (id) => deps.corrections.detail(id, deps.clock.now()),

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { runCompare } from './compare.ts';
 import { runIncidentAction, runIncidentShow, runIncidentsList } from './incidents.ts';
 import type { CommandIo, ExitCode } from './io.ts';
 import { runSilenceAdd, runSilenceExpire, runSilenceList, runSilencePreview } from './silence.ts';
@@ -96,6 +97,30 @@ export function addIncidents(program: Command, io: CommandIo, done: Done): void 
   }
 }
 
+export function addCompare(program: Command, io: CommandIo, done: Done): void {
+  withCommon(program.command('compare'))
+    .description('two cohorts of balancers or hosts beside each other: is a worse?')
+    .requiredOption('--a <value>', 'the side that is judged: a config version, a zone, ...')
+    .option('--b <value>', 'the other side (default: all that has another value)')
+    .addOption(
+      new Option('--attribute <attribute>', 'what tells them apart')
+        .choices(['configVersion', 'version', 'zone', 'region', 'balancer', 'cluster'])
+        .default('configVersion'),
+    )
+    .option('--kind <kind>', 'of configVersion: where several kinds share a version')
+    .option('--cluster <cluster>', 'of zone: the hosts of this cluster by their zones')
+    .option('--window <duration>', '1m to 6h (default: since the version began to run, else 1h)')
+    .option('--fault <rate>', 'rate of a fault that must not be missed (default: 0.001)')
+    .option('--confidence <share>', 'with this confidence (default: 0.95)')
+    .addHelpText('after', HELP.compare)
+    .action(async (options: Common & Readonly<Record<string, string>>) => {
+      const { url, json, ...query } = options as Common & Record<string, string | undefined>;
+      done(
+        await runCompare({ ...commonOf({ ...(url === undefined ? {} : { url }), json: json ?? false }), query }, io),
+      );
+    });
+}
+
 const ACTIONS = [
   { command: 'ack', action: 'acknowledge', description: 'somebody works on it', isTimed: true },
   { command: 'unack', action: 'unacknowledge', description: 'nobody works on it any more', isTimed: false },
@@ -126,6 +151,13 @@ function numberOf(text: string): number {
 }
 
 const HELP = {
+  compare: `
+Example:
+  slowburn compare --a v42                                  a canary against the rest and its own past
+  slowburn compare --attribute zone --a b                   one zone against the others
+  slowburn compare --attribute cluster --a shop-shadow --b shop
+A token, where one is asked for, comes from SLOWBURN_TOKEN.
+Exit codes: 0 no worse, 1 worse, held or withheld, 2 usage, 3 could not reach it.`,
   silence: `
 Example:
   slowburn silence preview host=10.0.3.7

@@ -184,7 +184,7 @@ export function rolloutOf(push: ConfigPush, all: readonly BalancerState[]): Roll
 }
 
 /** Counts, durations and CPU of some balancers, each over a window of its own. */
-interface Cohort {
+export interface Cohort {
   readonly errors: Sample;
   readonly added: Distribution;
   readonly cpu: CpuSums;
@@ -192,7 +192,7 @@ interface Cohort {
   readonly load: number;
 }
 
-type Windows = readonly { readonly balancer: string; readonly from: EpochMs; readonly to: EpochMs }[];
+export type Windows = readonly { readonly balancer: string; readonly from: EpochMs; readonly to: EpochMs }[];
 
 /** Reads cohorts from sums: no mean of means, so that a busy balancer weighs what it carries. */
 export interface CohortReader {
@@ -250,8 +250,8 @@ export function healthOf(
   const rest: Windows = push.rest.map(({ id }) => ({ balancer: id, from: restFrom, to: end }));
   const own = reader.read(after);
   const deltas = [
-    ...compare(own, reader.read(rest), 'rest', limits),
-    ...compare(own, reader.read(before), 'before', limits),
+    ...compareCohorts(own, reader.read(rest), 'rest', limits),
+    ...compareCohorts(own, reader.read(before), 'before', limits),
   ];
   const measures: readonly Measure[] = ['errors', 'added_p99', 'cpu'];
   const worse = measures.filter((measure) => {
@@ -266,7 +266,13 @@ export function healthOf(
   return { push, rollout, verdict, deltas, worse, requests, rarestSeen: rarestSeen(requests) };
 }
 
-function compare(own: Cohort, other: Cohort, against: Delta['against'], limits: HealthLimits): readonly Delta[] {
+/** Every measure that both sides have enough of. */
+export function compareCohorts(
+  own: Cohort,
+  other: Cohort,
+  against: Delta['against'],
+  limits: HealthLimits,
+): readonly Delta[] {
   const deltas: Delta[] = [];
   if (isJudged(own.errors, other.errors, limits)) deltas.push(errorsDelta(own, other, against, limits));
   const p99 = own.added.quantile(0.99);

@@ -361,6 +361,78 @@ export interface ConfigHealthView {
   readonly rest: readonly string[];
 }
 
+/** Two cohorts to compare; `b` null = all that has another value of the attribute than `a`. */
+export interface ComparisonAsked {
+  readonly attribute: 'configVersion' | 'version' | 'zone' | 'region' | 'balancer' | 'cluster';
+  readonly a: string;
+  readonly b: string | null;
+  readonly configKind: string | null;
+  readonly cluster: string | null;
+  readonly shadow: boolean | null;
+  readonly windowSeconds: number | null;
+  readonly fault: number;
+  readonly confidence: number;
+}
+
+export interface NotComparableView {
+  /** Why, for a person. */
+  readonly missing: string;
+}
+
+export interface ComparisonDeltaView extends Omit<ConfigDeltaView, 'measure'> {
+  readonly measure: ConfigDeltaView['measure'] | 'backend_p99';
+}
+
+export interface ComparisonSampleView {
+  readonly requests: number;
+  readonly otherRequests: number;
+  readonly confidence: number;
+  readonly failuresToHold: number;
+  readonly rarestFault: number;
+  readonly formula: string;
+}
+
+export interface ComparisonFaultView {
+  readonly rate: number;
+  readonly requestsNeeded: number | null;
+  readonly seconds: number | null;
+}
+
+export interface ExposureView {
+  readonly rollout: ConfigHealthView['stage'];
+  readonly balancers: number;
+  readonly of: number;
+  readonly share: number;
+  readonly requestShare: number;
+  readonly batches: number;
+}
+
+export interface DropsView {
+  readonly copies: number;
+  readonly dropped: number;
+  readonly share: number;
+}
+
+export interface ComparisonView {
+  readonly kind: 'canary' | 'shadow' | 'zone' | 'cohorts';
+  readonly attribute: ComparisonAsked['attribute'];
+  readonly a: string;
+  readonly b: string | null;
+  readonly cluster: string | null;
+  readonly from: string;
+  readonly to: string;
+  readonly verdict: 'worse' | 'no_worse' | 'hold' | 'withheld';
+  readonly reason: string;
+  readonly worse: readonly ComparisonDeltaView['measure'][];
+  readonly deltas: readonly ComparisonDeltaView[];
+  readonly sample: ComparisonSampleView;
+  readonly fault: ComparisonFaultView;
+  readonly exposure: ExposureView | null;
+  readonly drops: DropsView | null;
+  readonly members: readonly string[];
+  readonly others: readonly string[];
+}
+
 export interface Page<T> {
   readonly items: readonly T[];
   /** Pass as `cursor` for the next page; null on the last. */
@@ -401,6 +473,7 @@ export interface Queries {
   configVersions(): readonly ConfigVersionView[];
   /** `kind` null = whichever has the version; null where it cannot be compared with anything. */
   configHealth(version: string, kind: string | null): ConfigHealthView | null;
+  compare(asked: ComparisonAsked): ComparisonView | NotComparableView;
   health(): Health;
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
   runbook(name: string): string | null;

@@ -27,6 +27,15 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
     case 'lb.upstream.host.requests':
       bindHost(draft, series, cluster, cells);
       return;
+    case 'lb.mirror.requests': {
+      const outcome = series.attributes.get(ATTRIBUTE.mirrorOutcome);
+      const copies = known([
+        ['cluster', cluster],
+        ['outcome', outcome],
+      ]);
+      draft.count(cells.feature('mirror.requests', copies), series.weight);
+      return;
+    }
     case 'lb.upstream.ejections':
       bindEjections(draft, series, cluster, origin, cells);
       return;

@@ -3,10 +3,12 @@ import type { Commands, Queries } from '../model/views.ts';
 import { ICON, STYLE } from './assets.ts';
 import { type Html, html, trusted } from './html.ts';
 import { layout } from './layout.ts';
+import { cohortsSection } from './pages/compare.ts';
 import { fleetPage } from './pages/fleet.ts';
 import { incidentPage } from './pages/incident.ts';
 import { nowPage } from './pages/now.ts';
 import { slosPage } from './pages/slos.ts';
+import { registerComparePage } from './register-compare.ts';
 import { registerSilencePages } from './register-silences.ts';
 
 const REFRESH_SECONDS = 15;
@@ -54,9 +56,12 @@ export function registerPages(
     const corrections = queries.corrections({ state: null, cursor: null, limit: 1000 }).items;
     return send(reply, 'SLOs', '/slos', slosPage(queries.slos(), filter, corrections), REFRESH_SECONDS);
   });
-  server.get('/fleet', (_, reply) =>
-    send(reply, 'Fleet', '/fleet', fleetPage(queries.fleet(), queries.now()), REFRESH_SECONDS),
-  );
+  server.get('/fleet', (_, reply) => {
+    const balancers = queries.fleet();
+    const cohorts = cohortsSection(queries.configVersions(), balancers);
+    return send(reply, 'Fleet', '/fleet', html`${fleetPage(balancers, queries.now())}${cohorts}`, REFRESH_SECONDS);
+  });
+  registerComparePage(server, queries, send);
   registerSilencePages(server, { queries, commands }, send);
   server.get('/runbooks', (_, reply) => {
     const items = queries.runbookNames().map((name) => html`<li><a href="/runbooks/${name}">${name}</a></li>`);

@@ -36,6 +36,7 @@ const READ = [
   '/api/v1/incidents',
   '/api/v1/incidents/41',
   '/api/v1/fleet',
+  '/api/v1/compare?attribute=configVersion&a=v%202%2Fb',
   '/api/v1/config-versions',
   '/api/openapi.json',
   '/metrics',

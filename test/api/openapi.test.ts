@@ -48,6 +48,7 @@ const ROUTES = [
   'GET /api/v1/alerts',
   'GET /api/v1/corrections',
   'GET /api/v1/corrections/{id}',
+  'GET /api/v1/compare',
   'GET /api/v1/config-versions',
   'GET /api/v1/config-versions/{version}/health',
   'GET /api/v1/fleet',

@@ -5,6 +5,7 @@ import { startApi } from '../support/api-server.ts';
 import {
   createFakeQueries,
   FAKE_ALERTS,
+  FAKE_COMPARISON,
   FAKE_CONFIG_HEALTH,
   FAKE_CONFIG_VERSIONS,
   FAKE_FLEET,
@@ -27,6 +28,7 @@ describe('what is on the wire is the view, field for field', () => {
     ['/api/v1/incidents/40', FAKE_INCIDENTS[1]],
     ['/api/v1/fleet', { items: FAKE_FLEET, next: null }],
     ['/api/v1/config-versions', { items: [FAKE_CONFIG_VERSIONS[1], FAKE_CONFIG_VERSIONS[0]], next: null }],
+    [`/api/v1/compare?attribute=configVersion&a=${encodeURIComponent('v 2/b')}`, FAKE_COMPARISON],
     [`/api/v1/config-versions/${encodeURIComponent('v 2/b')}/health?kind=cds`, FAKE_CONFIG_HEALTH],
     ['/readyz', { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] }],
     ['/healthz', { status: 'ok' }],

@@ -4,6 +4,7 @@ import type {
   BalancerView,
   CommandOutcome,
   Commands,
+  ComparisonView,
   ConfigHealthView,
   ConfigVersionView,
   CorrectionDetailView,
@@ -508,6 +509,44 @@ export const FAKE_CONFIG_HEALTH: ConfigHealthView = {
   rest: ['envoy-a-2'],
 };
 
+export const FAKE_COMPARISON: ComparisonView = {
+  kind: 'canary',
+  attribute: 'configVersion',
+  a: 'v 2/b',
+  b: null,
+  cluster: null,
+  from: '2026-03-01T03:40:10.000Z',
+  to: FAKE_NOW,
+  verdict: 'hold',
+  reason: '1,200 requests, beside 22,800: a fault of 1 in 1,000 needs 2,995 to be seen with 95 %',
+  worse: [],
+  deltas: [
+    {
+      measure: 'errors',
+      against: 'rest',
+      value: 0,
+      other: 0.001,
+      sample: 1200,
+      otherSample: 22_800,
+      chance: 1,
+      worse: false,
+    },
+  ],
+  sample: {
+    requests: 1200,
+    otherRequests: 22_800,
+    confidence: 0.95,
+    failuresToHold: 1,
+    rarestFault: 0.00249,
+    formula: '1 - (1 - confidence)^(1 / requests)',
+  },
+  fault: { rate: 0.001, requestsNeeded: 2995, seconds: 90 },
+  exposure: { rollout: 'canary', balancers: 1, of: 20, share: 0.05, requestShare: 0.05, batches: 1 },
+  drops: null,
+  members: ['envoy-a-1'],
+  others: ['envoy-a-2'],
+};
+
 export function createFakeQueries(over: Partial<Queries> = {}): Queries {
   const health: Health = { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] };
   return {
@@ -556,6 +595,7 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
     correction: (id) => FAKE_CORRECTIONS.find((one) => one.id === id) ?? null,
     configVersions: () => FAKE_CONFIG_VERSIONS,
     configHealth: (version) => (version === FAKE_CONFIG_HEALTH.version ? FAKE_CONFIG_HEALTH : null),
+    compare: ({ a }) => (a === FAKE_COMPARISON.a ? FAKE_COMPARISON : { missing: `nobody runs ${a}` }),
     health: () => health,
     runbook: (name) => FAKE_RUNBOOKS[name] ?? null,
     runbookNames: () => Object.keys(FAKE_RUNBOOKS),
