@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import type {
   AlertView,
+  AttachmentView,
   EvidenceView,
+  HookCallView,
   IncidentDetailView,
   IncidentView,
   MemberView,
@@ -16,6 +18,7 @@ import {
   listOf,
   numberOrNull,
   oneOf,
+  oneOfOrNull,
   pageSchema,
   ref,
   refOrNull,
@@ -116,6 +119,7 @@ export const TIMELINE_ENTRY = viewSchema<TimelineEntryView>('TimelineEntry', 'On
       'ack_lapsed',
       'snoozed',
       'note',
+      'hook',
       'muted',
       'unmuted',
       'resolved',
@@ -154,6 +158,43 @@ export const SEND = viewSchema<SendView>('Send', 'One message to one receiver.',
   lastError: textOrNull('What the last failed attempt met.'),
 });
 
+export const ATTACHMENT = viewSchema<AttachmentView>('Attachment', 'Something to look at, brought by a hook.', {
+  title: text('What it is.'),
+  link: text('Where it is.'),
+  at: instant('When the hook answered.'),
+  by: text('Name of the hook.'),
+});
+
+export const HOOK_CALL = viewSchema<HookCallView>('HookCall', 'A call of a hook, or why it was not called.', {
+  id: text('Sent along as Idempotency-Key.'),
+  hook: text('Name of the hook.'),
+  kind: oneOf(['capture', 'remediate'], 'What it does.'),
+  alert: text('Name of the alert that it is for.'),
+  at: instant('When it was decided.'),
+  state: oneOf(
+    ['calling', 'done', 'refused', 'failed', 'unknown'],
+    'refused = a bound forbade it; unknown = slowburn stopped while it was under way.',
+  ),
+  refusal: oneOfOrNull(
+    [
+      'asked_lately',
+      'too_many_captures',
+      'no_balancer',
+      'no_host',
+      'foreign',
+      'muted',
+      'not_while',
+      'host_bound',
+      'pool_unknown',
+      'pool_bound',
+    ],
+    'Which bound, of a refusal.',
+  ),
+  reason: text('Why, and what came of it.'),
+  link: textOrNull('What the answer linked to.'),
+  endedAt: instantOrNull('When it was over; null while it is under way.'),
+});
+
 export const INCIDENT_DETAIL = viewSchema<IncidentDetailView>(
   'IncidentDetail',
   'An incident with its alerts, its timeline and what was sent.',
@@ -162,6 +203,8 @@ export const INCIDENT_DETAIL = viewSchema<IncidentDetailView>(
     members: listOf(ref<MemberView>(MEMBER), 'Its alerts, each with the reason for its being here.'),
     timeline: listOf(ref<TimelineEntryView>(TIMELINE_ENTRY), 'Everything that changed, oldest first.'),
     sends: listOf(ref<SendView>(SEND), 'Every message about it.'),
+    attachments: listOf(ref<AttachmentView>(ATTACHMENT), 'What hooks brought to look at, oldest first.'),
+    hooks: listOf(ref<HookCallView>(HOOK_CALL), 'Calls of hooks, and refusals, oldest first.'),
   },
 );
 

@@ -27,6 +27,7 @@ import { createEngine } from './engine.ts';
 import { createForeignAlerts } from './foreign-alerts.ts';
 import { createHealth } from './health.ts';
 import { startHeartbeats } from './heartbeat.ts';
+import { createHooks } from './hooks.ts';
 import { createIngest } from './ingest.ts';
 import { failingAfter, ownAlerts } from './own-alerts.ts';
 import { createQueries } from './queries.ts';
@@ -179,6 +180,17 @@ export async function createApp(options: AppOptions): Promise<App> {
     onStop.push(() => sender.stop());
     const repeats = createRepeats({ store, notifiers });
     onStop.push(() => repeats.stop());
+    const hooks = createHooks({
+      rules: options.rules.hooks,
+      evaluator: engine.evaluator,
+      store,
+      features: engine.aggregate,
+      clock,
+      baseUrl,
+      onError: (error) => logger.error({ err: error }, 'a hook could not be called or its answer not be kept'),
+    });
+    hooks.restore();
+    onStop.push(() => hooks.stop());
     const heartbeats = startHeartbeats({
       settings: watchdogOf(options.rules.detectors),
       notifiers,
@@ -203,6 +215,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       onEvaluated(at) {
         void heartbeats?.evaluated(at);
         repeats.evaluated(at);
+        hooks.evaluated(at);
       },
     });
     onStop.push(() => loop.stop());

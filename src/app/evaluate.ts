@@ -9,7 +9,8 @@ import type { ActionResult, CorrelationResult, Correlator, KnownFleet } from '..
 import type { MuteBook } from '../correlate/mute.ts';
 import type { DetectionEngine } from '../detect/engine.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
-import type { IncidentAction, Notification } from '../model/incident.ts';
+import type { Attachment, HookCall } from '../model/hook.ts';
+import type { Incident, IncidentAction, Notification } from '../model/incident.ts';
 import type { Mute } from '../model/mute.ts';
 import { decodeAlert, encodeAlert } from '../store/codec.ts';
 import type { AlertStateRecord, Commit, IncidentStore, OutboxEntry } from '../store/store.ts';
@@ -37,6 +38,14 @@ export interface Outcome {
   readonly outbox: readonly OutboxEntry[];
 }
 
+/** A call of a hook as it stands now. */
+export interface HookStep {
+  readonly call: HookCall;
+  /** For the timeline. */
+  readonly note: string;
+  readonly attachment: Attachment | null;
+}
+
 export interface Evaluator {
   /**
    * Takes up the stored alert states and incidents. Call once, before the first tick. `slos` are the ids in force: alerts
@@ -52,7 +61,14 @@ export interface Evaluator {
     action: IncidentAction,
     now: EpochMs,
   ): ActionResult & { readonly outcome?: Outcome };
+  /**
+   * Writes what hooks do, on the timelines of their incidents and in their records, in one commit. Throws when the store
+   * refuses; what is told by it must then not happen.
+   */
+  recordHooks(steps: readonly HookStep[], now: EpochMs): void;
   firing(): readonly Alert[];
+  /** Those that can still change, in the order of their ids. */
+  incidents(): readonly Incident[];
   /** What mutes apply to an alert now. */
   mutes(now: EpochMs): (alert: Alert) => readonly Mute[];
   /** Commits that the store has refused so far; nothing of them has been sent. */
@@ -88,13 +104,20 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     states: readonly AlertStateRecord[],
     removed: readonly string[],
     result: CorrelationResult,
+    hookCalls: readonly HookCall[] = [],
   ) => {
     const outbox = deps.toOutbox(result.notifications);
     const empty =
-      states.length + removed.length + result.incidents.length + result.changes.length + outbox.length === 0;
+      states.length +
+        removed.length +
+        result.incidents.length +
+        result.changes.length +
+        outbox.length +
+        hookCalls.length ===
+      0;
     if (!empty) {
       const { incidents, changes } = result;
-      waiting.push({ at, alertStates: states, alertStatesRemoved: removed, incidents, changes, outbox });
+      waiting.push({ at, alertStates: states, alertStatesRemoved: removed, incidents, changes, outbox, hookCalls });
     }
     flush();
     return outbox;
@@ -142,13 +165,40 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
       return { ...acted, outcome: { at: now, alerts: [], result: acted.result ?? NOTHING, outbox } };
     },
 
+    recordHooks(steps, now) {
+      const results = steps.map(({ call, note, attachment }) =>
+        hookResult(deps, call.incident, { kind: 'hook', by: 'slowburn', note, attachment }, now),
+      );
+      const all: CorrelationResult = {
+        incidents: results.flatMap(({ incidents }) => incidents),
+        changes: results.flatMap(({ changes }) => changes),
+        notifications: [],
+      };
+      commit(
+        now,
+        [],
+        [],
+        all,
+        steps.map(({ call }) => call),
+      );
+    },
+
     firing: () => [...firing.values()],
+    incidents: () => deps.correlator.incidents(),
     mutes(now) {
       const mutesOf = deps.mutes.over(firing.values(), now);
       return (alert) => mutesOf(alert, []);
     },
     uncommitted: () => waiting.length,
   };
+}
+
+/** On the timeline of the incident, or of the one that it was merged into; nowhere when that is long over. */
+function hookResult(deps: EvaluatorDeps, id: number, action: IncidentAction, now: EpochMs): CorrelationResult {
+  const acted = deps.correlator.act(id, action, now);
+  if (acted.kind === 'done') return acted.result;
+  const into = deps.store.incident(id)?.mergedInto;
+  return typeof into === 'number' ? hookResult(deps, into, action, now) : NOTHING;
 }
 
 const apartState = ({ apart }: CorrelationResult): readonly AlertStateRecord[] =>

@@ -71,7 +71,8 @@ export function createQueries(deps: QueriesDeps): Queries {
     incident(id) {
       const incident = deps.store.incident(id);
       if (incident === null) return null;
-      return toIncidentDetail(incident, deps.store.timeline(id), deps.store.sends(id), deps.runbookUrl);
+      const { timeline, sends, hookCalls } = deps.store;
+      return toIncidentDetail(incident, timeline(id), sends(id), hookCalls(id), deps.runbookUrl);
     },
     configVersions: () => configVersions(deps.features, deps.clock.now()),
     configHealth: (version, kind) => configHealth(deps.features, deps.configPush(), deps.clock.now(), version, kind),

@@ -4,6 +4,7 @@ import type { EpochMs } from '../base/units.ts';
 import type { GroupStatus } from '../burn/status.ts';
 import { boundFix } from '../config/bound-settings.ts';
 import type { Alert, Exhaustion } from '../model/alert.ts';
+import type { Attachment, HookCall } from '../model/hook.ts';
 import {
   type Incident,
   type IncidentChange,
@@ -15,10 +16,12 @@ import { labelsToObject } from '../model/labels.ts';
 import { type Mute, muteLabels, muteText } from '../model/mute.ts';
 import type {
   AlertView,
+  AttachmentView,
   BalancerView,
   BudgetingMethod,
   ExhaustionView,
   GroupViewOut,
+  HookCallView,
   IncidentDetailView,
   IncidentView,
   MemberView,
@@ -191,16 +194,39 @@ const toSendView = (entry: OutboxEntry): SendView => ({
   lastError: entry.lastError,
 });
 
+const toAttachmentView = ({ title, link, at, by }: Attachment): AttachmentView => ({
+  title,
+  link,
+  at: formatInstant(at),
+  by,
+});
+
+const toHookCallView = (call: HookCall): HookCallView => ({
+  id: call.id,
+  hook: call.hook,
+  kind: call.kind,
+  alert: call.alertName,
+  at: formatInstant(call.at),
+  state: call.state,
+  refusal: call.refusal,
+  reason: call.reason,
+  link: call.link,
+  endedAt: instantOrNull(call.endedAt),
+});
+
 export const toIncidentDetail = (
   incident: Incident,
   timeline: readonly IncidentChange[],
   sends: readonly OutboxEntry[],
+  hooks: readonly HookCall[],
   runbookUrl: (runbook: string) => string,
 ): IncidentDetailView => ({
   ...toIncidentView(incident, runbookUrl),
   members: incident.members.map((member) => toMemberView(member, incident.id)),
   timeline: timeline.map(toTimelineEntry),
   sends: sends.map(toSendView),
+  attachments: (incident.attachments ?? []).map(toAttachmentView),
+  hooks: hooks.map(toHookCallView),
 });
 
 /** 250 ms are 0.25 s, and no 0.25000000000000006. */

@@ -66,12 +66,13 @@ export function runIncidentAction(
 }
 
 function incidentText(incident: IncidentDetailView): string {
-  const { id, title, state, severity, tier, openedAt, members, timeline } = incident;
+  const { id, title, state, severity, tier, openedAt, members, timeline, attachments } = incident;
   const lines = [
     `incident ${id}: ${title}`,
     `${severity}${tier === null ? '' : `, tier ${tier}`}, ${state}, opened ${openedAt.slice(0, 19)}`,
     incident.lead.summary,
     `runbook ${incident.runbookUrl}`,
+    ...attachments.map(({ title: what, link }) => `${what}: ${link}`),
     '',
     'alerts',
     ...members.flatMap(({ alert, reason }) => [

@@ -1,6 +1,7 @@
 import type { MuteRules } from '../correlate/mute.ts';
 import type { CorrelationSettings } from '../correlate/settings.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
+import type { HookRules } from '../model/hook.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
 import type { Slo } from '../slo/slo.ts';
 
@@ -49,6 +50,8 @@ export interface Rules {
   /** From routes.yaml; receivers of slowburn.yaml come first where both exist. */
   readonly receivers: readonly Receiver[];
   readonly routes: readonly Route[];
+  /** From hooks.yaml. */
+  readonly hooks: HookRules;
 }
 
 /** A finding of `check`: printed as `file:line:col CODE message, how to fix`. Lines and columns count from 1. */

@@ -4,6 +4,7 @@ import { type MuteRules, NO_MUTE_RULES } from '../correlate/mute.ts';
 import type { CorrelationSettings } from '../correlate/settings.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import { ALERT } from '../model/conventions.ts';
+import type { HookRules } from '../model/hook.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
 import type { Slo } from '../slo/slo.ts';
 import { checkSchema } from './check-schema.ts';
@@ -15,6 +16,7 @@ import { readSlos } from './read-slos.ts';
 import { createReport, hasErrors, type Report, sortProblems } from './report.ts';
 import { EMPTY_CORRELATION, resolveCorrelation } from './resolve-correlation.ts';
 import { resolveDetectors } from './resolve-detectors.ts';
+import { resolveHooks } from './resolve-hooks.ts';
 import { resolveMutes } from './resolve-mutes.ts';
 import { resolveReceivers } from './resolve-receivers.ts';
 import { checkReceiver, resolveRoutes } from './resolve-routes.ts';
@@ -28,7 +30,7 @@ import {
   resolveOtlp,
   resolveTokens,
 } from './resolve-service.ts';
-import { CorrelationSchema, DetectorsSchema, RoutesSchema, ServiceSchema, TiersSchema } from './schema.ts';
+import { CorrelationSchema, DetectorsSchema, HooksSchema, RoutesSchema, ServiceSchema, TiersSchema } from './schema.ts';
 import { type Environment, readSecrets } from './secrets.ts';
 import { booleanOf, child, entries, type Position, type SourceNode, textOf } from './source.ts';
 import { checkRunbook } from './validate.ts';
@@ -157,7 +159,8 @@ export function loadRules(options: RulesOptions): LoadedRules {
     checkReceiver(heartbeat.name, heartbeat.at, names, heartbeat.report, options.offline);
     checkHeartbeat(heartbeat, [...(options.receivers ?? []), ...receivers]);
   }
-  const rules = { slos, detectors, correlation, mutes, receivers, routes };
+  const hooks = readHooks(files, options, problems);
+  const rules = { slos, detectors, correlation, mutes, receivers, routes, hooks };
   return {
     rules: hasErrors(problems) ? null : rules,
     slos,
@@ -244,6 +247,17 @@ function readCorrelation(
     mutes = resolveMutes(document.root, mutes, zoneRulesOf, report);
   }
   return { correlation, mutes };
+}
+
+function readHooks(files: RuleFiles, options: RulesOptions, problems: Problem[]): HookRules {
+  const file = files.single['hooks.yaml'];
+  const report = createReport(file, problems);
+  const document = readSingle(file, report, problems);
+  if (document === undefined) return [];
+  const offline = options.offline === true;
+  const sources = { directory: path.dirname(file), env: options.env ?? {} };
+  const root = offline ? document.root : readSecrets(document.root, sources, report);
+  return checkSchema(HooksSchema, { file, root }, report) ? resolveHooks(root, report, offline) : [];
 }
 
 function readRoutes(

@@ -306,6 +306,62 @@ export const CorrelationSchema = Type.Object(
   STRICT,
 );
 
+const hookTarget = {
+  name: text('Unique among hooks; timelines name it.'),
+  url: text('Where it is called, by POST.', 'an http or https URL'),
+  secret: Type.Optional(text('Key of the HMAC-SHA256 signature header; none = unsigned.')),
+  alerts: Type.Array(text('Alert name.', 'an alert name'), {
+    minItems: 1,
+    description: 'Alerts that make it call.',
+    expected: 'a list of alert names',
+  }),
+};
+const countUpTo = (maximum: number, description: string) =>
+  Type.Integer({ minimum: 1, maximum, description, expected: `a count, 1 to ${maximum}` });
+
+export const HooksSchema = Type.Object(
+  {
+    capture: Type.Optional(
+      list(
+        Type.Object(
+          {
+            ...hookTarget,
+            what: Type.Optional(oneOf(['packets', 'profile'], 'What is asked for.')),
+            balancers: Type.Optional(list(text('Id of a balancer.'), 'Who is asked; none = those the alert is about.')),
+            maxBalancers: Type.Optional(countUpTo(10, 'Balancers that are asked at most.')),
+            maxDuration: Type.Optional(duration('How long it may take, up to 5m.')),
+            maxBytes: Type.Optional(countUpTo(1_073_741_824, 'How large it may be.')),
+            every: Type.Optional(duration('At most one per incident in this time, 1m or more.')),
+            maxPerHour: Type.Optional(countUpTo(60, 'Calls an hour at most.')),
+          },
+          STRICT,
+        ),
+        'Hooks that ask for a packet capture or a profile.',
+      ),
+    ),
+    remediate: Type.Optional(
+      list(
+        Type.Object(
+          {
+            ...hookTarget,
+            perHost: Type.Optional(duration('At most one per host in this time, 1h or more.')),
+            poolShare: Type.Optional(
+              Type.Number({
+                description: 'At most this share of a pool in that time.',
+                expected: 'a share above 0, at most 0.1',
+              }),
+            ),
+            notWhile: Type.Optional(list(text('Alert name.', 'an alert name'), 'Alerts that forbid it.')),
+          },
+          STRICT,
+        ),
+        'Hooks that ask for a host to be replaced.',
+      ),
+    ),
+  },
+  STRICT,
+);
+
 export const RoutesSchema = Type.Object(
   {
     receivers: Type.Optional(list(ReceiverSchema, 'Receivers beside those of slowburn.yaml.')),

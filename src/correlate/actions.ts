@@ -48,6 +48,13 @@ export function applyAction(
       stayAcknowledged(draft, settings, now);
       draft.record('note', action.note, {}, by);
       return null;
+    case 'hook': {
+      const { attachment } = action;
+      const attachments = [...(draft.head.attachments ?? []), ...(attachment === null ? [] : [attachment])];
+      // What a hook does is nobody's act: an acknowledgement lapses as if it were not.
+      draft.record('hook', action.note, attachment === null ? {} : { attachments }, by);
+      return null;
+    }
   }
 }
 
@@ -65,6 +72,7 @@ function refusalOf(draft: IncidentDraft, { kind }: SingleAction): string | null 
       return isResolved ? null : `incident ${id} is open`;
     case 'acknowledge':
     case 'note':
+    case 'hook':
       return null;
   }
 }

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/units.ts';
 import type { Alert, Severity } from './alert.ts';
+import type { Attachment } from './hook.ts';
 import type { Mute } from './mute.ts';
 
 export type IncidentState = 'open' | 'acknowledged' | 'resolved';
@@ -87,6 +88,8 @@ export interface Incident {
   readonly storm?: Storm | null;
   /** The incident that it was merged into; it is resolved then, and its alerts go on there. */
   readonly mergedInto?: number | null;
+  /** What hooks have brought to look at, oldest first; absent = nothing. */
+  readonly attachments?: readonly Attachment[];
 }
 
 export type IncidentHead = Omit<Incident, 'members'>;
@@ -103,6 +106,7 @@ export type IncidentChangeKind =
   | 'ack_lapsed'
   | 'snoozed'
   | 'note'
+  | 'hook'
   | 'muted'
   | 'unmuted'
   | 'resolved'
@@ -160,6 +164,8 @@ export type IncidentAction =
   | { readonly kind: 'reopen'; readonly by: string; readonly note: string | null }
   | { readonly kind: 'snooze'; readonly by: string; readonly note: string | null; readonly until: EpochMs }
   | { readonly kind: 'note'; readonly by: string; readonly note: string }
+  /** What a hook did, and what it brought. */
+  | { readonly kind: 'hook'; readonly by: string; readonly note: string; readonly attachment: Attachment | null }
   /** Its alerts go on in incident `into`. */
   | { readonly kind: 'merge'; readonly by: string; readonly note: string | null; readonly into: number }
   /** These of its alerts, by their keys, go on in an incident of their own. */

@@ -4,6 +4,7 @@
  */
 import type { Owner, Severity } from './alert.ts';
 import type { CorrectionKind, Weekday } from './correction.ts';
+import type { HookCall } from './hook.ts';
 import type { IncidentChangeKind, IncidentState, MemberState, NotificationReason } from './incident.ts';
 import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 
@@ -189,10 +190,32 @@ export interface IncidentView {
   readonly mergedInto: number | null;
 }
 
+export interface AttachmentView {
+  readonly title: string;
+  readonly link: string;
+  readonly at: string;
+  readonly by: string;
+}
+
+export interface HookCallView {
+  readonly id: string;
+  readonly hook: string;
+  readonly kind: HookCall['kind'];
+  readonly alert: string;
+  readonly at: string;
+  readonly state: HookCall['state'];
+  readonly refusal: HookCall['refusal'];
+  readonly reason: string;
+  readonly link: string | null;
+  readonly endedAt: string | null;
+}
+
 export interface IncidentDetailView extends IncidentView {
   readonly members: readonly MemberView[];
   readonly timeline: readonly TimelineEntryView[];
   readonly sends: readonly SendView[];
+  readonly attachments: readonly AttachmentView[];
+  readonly hooks: readonly HookCallView[];
 }
 
 /** A threshold that lies between two bounds of a balancer's histograms. Seconds. */

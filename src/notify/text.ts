@@ -42,6 +42,7 @@ export function partsOf(notification: Notification, { step }: Pick<MessageContex
   }
   const evidence = lead.evidence.slice(0, 2).map(({ text }) => text);
   if (evidence.length > 0) details.push(`${capitalised(evidence.join(', '))}.`);
+  details.push(...attachmentTexts(incident));
   const touched = blastRadiusText(blastRadius(incident));
   if (touched !== '') details.push(`Touches ${touched}.`);
   return {
@@ -62,6 +63,12 @@ function headlineOf({ incident, severity, tier }: Notification): string {
   return `${severity.toUpperCase()} ${subject}${left}${tier === null ? '' : `, tier ${tier}`}`;
 }
 
+const ATTACHMENTS_MAX = 2;
+
+/** The newest of what hooks brought to look at. */
+const attachmentTexts = ({ attachments = [] }: Incident): readonly string[] =>
+  attachments.slice(-ATTACHMENTS_MAX).map(({ title, link }) => `${title}: ${link}`);
+
 /** The end, or where only pages are told: that it goes on as a ticket. */
 function closingParts({ incident, at, why }: Notification): MessageParts {
   const burning = mostUrgentBurn(incident);
@@ -75,6 +82,7 @@ function closingParts({ incident, at, why }: Notification): MessageParts {
       : `RESOLVED as a page, ${after}; it goes on as a ticket: ${incident.title}`,
     details: [
       ...(isOver ? [`${capitalised(why)}.`] : []),
+      ...attachmentTexts(incident),
       ...(cost === null ? [] : [`It cost ${cost}.`]),
       ...(touched === '' ? [] : [`${isOver ? 'Touched' : 'Touches'} ${touched}.`]),
     ],

@@ -1,5 +1,6 @@
 import type { ForeignRecord } from '../correlate/foreign/record.ts';
 import type { Alert } from '../model/alert.ts';
+import type { HookCall } from '../model/hook.ts';
 import type { Incident, IncidentChange } from '../model/incident.ts';
 
 /**
@@ -31,5 +32,7 @@ export const encodeIncident = (incident: Incident): string => encode(incident);
 export const decodeIncident = (text: string): Incident => decode(text) as Incident;
 export const encodeChange = (change: IncidentChange): string => encode(change);
 export const decodeChange = (text: string): IncidentChange => decode(text) as IncidentChange;
+export const encodeHookCall = (call: HookCall): string => encode(call);
+export const decodeHookCall = (text: string): HookCall => decode(text) as HookCall;
 export const encodeForeign = (record: ForeignRecord): string => encode(record);
 export const decodeForeign = (text: string): ForeignRecord => decode(text) as ForeignRecord;

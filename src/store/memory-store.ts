@@ -1,4 +1,5 @@
 import type { EpochMs } from '../base/units.ts';
+import type { HookCall } from '../model/hook.ts';
 import type { Incident, IncidentChange } from '../model/incident.ts';
 import {
   type Backlog,
@@ -17,6 +18,7 @@ export function createMemoryStore(): IncidentStore {
   const outbox = new Map<string, OutboxEntry>();
   const sendsOf = new Map<number, string[]>();
   const pending = new Set<string>();
+  const hookCalls = new Map<string, HookCall>();
 
   const append = <K, V>(map: Map<K, V[]>, key: K, value: V): void => {
     const list = map.get(key);
@@ -60,6 +62,7 @@ export function createMemoryStore(): IncidentStore {
         put(entry);
         append(sendsOf, entry.incident, entry.eventId);
       }
+      for (const call of commit.hookCalls ?? []) hookCalls.set(call.id, call);
     },
     incident: (id) => incidents.get(id) ?? null,
     listIncidents: ({ states: wanted, before, limit }) =>
@@ -99,12 +102,16 @@ export function createMemoryStore(): IncidentStore {
     },
     backlogs: () => byReceiver([...pending].flatMap((id) => outbox.get(id) ?? [])).map(toBacklog),
     outcomes: () => byReceiver([...outbox.values()].filter(({ state }) => state !== 'pending')).map(toOutcomes),
+    hookCalls: (id) => [...hookCalls.values()].filter(({ incident }) => incident === id).sort(byTime),
+    hookCallsSince: (since) => [...hookCalls.values()].filter(({ at }) => at >= since).sort(byTime),
     writable: () => true,
     close: () => undefined,
   };
 }
 
 const byKey = (a: { readonly key: string }, b: { readonly key: string }): number => (a.key < b.key ? -1 : 1);
+
+const byTime = (a: HookCall, b: HookCall): number => a.at - b.at || (a.id < b.id ? -1 : 1);
 
 const isHeld = (incident: Incident, now: EpochMs): boolean =>
   incident.state !== 'resolved' || incident.resolvedAt === null || now - incident.resolvedAt <= REOPENABLE_MS;

@@ -1,12 +1,13 @@
 import Database from 'better-sqlite3';
 import { AppError } from '../base/app-error.ts';
 import type { EpochMs } from '../base/units.ts';
-import { decodeChange, decodeIncident, encodeChange, encodeIncident } from './codec.ts';
+import { decodeChange, decodeHookCall, decodeIncident, encodeChange, encodeHookCall, encodeIncident } from './codec.ts';
 import type { CorrectionStore } from './correction-store.ts';
 import type { ForeignAlertStore } from './foreign-alert-store.ts';
 import { guarded } from './guarded.ts';
 import { CORRECTIONS } from './migrations/corrections.ts';
 import { FOREIGN_ALERTS } from './migrations/foreign-alerts.ts';
+import { HOOKS } from './migrations/hooks.ts';
 import { INIT } from './migrations/init.ts';
 import { SENDS } from './migrations/sends.ts';
 import { SILENCES } from './migrations/silences.ts';
@@ -24,7 +25,7 @@ import {
 } from './store.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
-const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS, SENDS];
+const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS, SENDS, HOOKS];
 
 const BUSY_MS = 5000;
 /** A probe writes and syncs a page, so its answer is kept for so long. */
@@ -54,6 +55,9 @@ export function openSqliteStore(file: string): SqliteStore {
     }
     for (const change of commit.changes) write.change.run(change.incident, change.seq, encodeChange(change));
     for (const entry of commit.outbox) write.outbox.run(entry);
+    for (const call of commit.hookCalls ?? []) {
+      write.hookCall.run(call.id, call.incident, call.at, encodeHookCall(call));
+    }
   });
 
   return {
@@ -92,6 +96,8 @@ export function openSqliteStore(file: string): SqliteStore {
           eventId,
         );
       }),
+    hookCalls: (id) => bodies(read.hookCalls.all(id)).map(decodeHookCall),
+    hookCallsSince: (at) => bodies(read.hookCallsSince.all(at)).map(decodeHookCall),
     writable: createProbe(db),
     corrections: createSqliteCorrections(db),
     foreignAlerts: createSqliteForeignAlerts(db),
@@ -165,6 +171,7 @@ function prepareWrites(db: Database.Database) {
        VALUES (@eventId, @incident, @episode, @seq, @receiver, @reason, @at, @payload, @state, @attempts,
        @nextAttemptAt, @deliveredAt, @lastError, @severity, @heldUntil, @handle) ON CONFLICT (event_id) DO NOTHING`,
     ),
+    hookCall: db.prepare('INSERT OR REPLACE INTO hook_call VALUES (?, ?, ?, ?)'),
     attempt: db.prepare(
       `UPDATE outbox SET state = ?, attempts = attempts + 1, next_attempt_at = ?, delivered_at = ?, last_error = ?,
        handle = coalesce(?, handle) WHERE event_id = ?`,
@@ -206,6 +213,8 @@ function prepareReads(db: Database.Database) {
     heldBack: db.prepare(
       `SELECT ${OUTBOX_COLUMNS} FROM outbox WHERE receiver = ? AND held_until = ? ORDER BY at, incident, seq, event_id`,
     ),
+    hookCalls: db.prepare('SELECT body FROM hook_call WHERE incident = ? ORDER BY at, id'),
+    hookCallsSince: db.prepare('SELECT body FROM hook_call WHERE at >= ? ORDER BY at, id'),
     backlogs: db.prepare(
       `SELECT receiver, count(*) AS pending,
        min(CASE WHEN held_until IS NULL OR attempts > 0 THEN at END) AS oldestAt

@@ -1,5 +1,6 @@
 import type { EpochMs } from '../base/units.ts';
 import type { Severity } from '../model/alert.ts';
+import type { HookCall } from '../model/hook.ts';
 import type { Incident, IncidentChange, NotificationReason } from '../model/incident.ts';
 
 /** Incidents resolved longer ago than this can no longer reopen, and are not loaded at start. */
@@ -73,6 +74,8 @@ export interface Commit {
   readonly incidents: readonly Incident[];
   readonly changes: readonly IncidentChange[];
   readonly outbox: readonly OutboxEntry[];
+  /** New, or further on than before. */
+  readonly hookCalls?: readonly HookCall[];
 }
 
 export interface StoredState {
@@ -115,6 +118,10 @@ export interface IncidentStore {
   backlogs(): readonly Backlog[];
   /** Reads the whole outbox: asked once, at start. */
   outcomes(): readonly Outcomes[];
+  /** Of an incident, oldest first. */
+  hookCalls(incident: number): readonly HookCall[];
+  /** Of all incidents since then, oldest first. */
+  hookCallsSince(at: EpochMs): readonly HookCall[];
   /** Answers quickly whether a write would succeed; used by readiness. */
   writable(): boolean;
   close(): void;

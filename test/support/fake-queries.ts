@@ -295,6 +295,23 @@ const OPEN: IncidentDetailView = {
       reason: 'ErrorBudgetBurn pages',
     },
   ],
+  attachments: [
+    { title: 'Capture of envoy-a-1', link: 'https://capture.example.com/7?a=1&b=2', at: FAKE_NOW, by: 'tail' },
+  ],
+  hooks: [
+    {
+      id: 'tail-41-1-0',
+      hook: 'tail',
+      kind: 'capture',
+      alert: 'StageTailShift',
+      at: FAKE_NOW,
+      state: 'done',
+      refusal: null,
+      reason: 'packets of envoy-a-1; answered 200',
+      link: 'https://capture.example.com/7?a=1&b=2',
+      endedAt: FAKE_NOW,
+    },
+  ],
   sends: [
     {
       eventId: '41-1-2-oncall',
@@ -336,6 +353,8 @@ const RESOLVED: IncidentDetailView = {
   acknowledgedBy: 'ana',
   previous: null,
   members: OPEN.members.slice(0, 1),
+  attachments: [],
+  hooks: [],
   sends: [],
 };
 
@@ -463,7 +482,14 @@ export const FAKE_RUNBOOKS: Readonly<Record<string, string>> = {
 
 /** What an incident looks like in a list. */
 export function incidentSummary(incident: IncidentDetailView): IncidentView {
-  const { members: _members, timeline: _timeline, sends: _sends, ...summary } = incident;
+  const {
+    members: _members,
+    timeline: _timeline,
+    sends: _sends,
+    attachments: _attachments,
+    hooks: _hooks,
+    ...summary
+  } = incident;
   return summary;
 }
 

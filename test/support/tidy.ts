@@ -14,6 +14,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   burn: ['base', 'model', 'slo', 'aggregate'],
   detect: ['base', 'model', 'slo', 'aggregate'],
   correlate: ['base', 'model'],
+  hook: ['base', 'model'],
   otlp: ['base', 'model'],
   config: ['base', 'model', 'slo', 'burn', 'detect', 'correlate'],
   notify: ['base', 'model', 'correlate', 'store/store.ts'],
@@ -35,7 +36,7 @@ const EDGES: readonly { readonly files: RegExp; readonly imports: readonly strin
 ];
 
 /** Pure: no node:*, no npm, no clock, no randomness, no environment. A folder, or single files of a mixed one. */
-const PURE_FOLDERS = ['base', 'model', 'slo', 'aggregate', 'series', 'burn', 'detect', 'correlate', 'generate'];
+const PURE_FOLDERS = ['base', 'model', 'slo', 'aggregate', 'series', 'burn', 'detect', 'correlate', 'hook', 'generate'];
 const PURE_FILES = [
   /^src\/otlp\/(?!(http|grpc|body)-|metrics-receiver)/,
   /^src\/config\/(validate|resolve-.*|digest|suggest|policies|config|detector-thresholds)\.ts$/,

@@ -8,6 +8,7 @@ import { bundleText, mostUrgentBurn, textOf } from '../text.ts';
 
 export const WEBHOOK_SCHEMA = 'slowburn.webhook/1';
 const MEMBERS_MAX = 50;
+const ATTACHMENTS_MAX = 20;
 
 /**
  * The body of the generic webhook: everything that a receiver needs to show, route and close a message (design
@@ -47,6 +48,12 @@ export function toWebhookMessage(notification: Notification, context: MessageCon
     firstStep: context.step?.text ?? null,
     why: [notification.why, ...members.map(({ alert, reason }) => `${alert.name}: ${reason}`)],
     links: context.links,
+    attachments: (incident.attachments ?? []).slice(-ATTACHMENTS_MAX).map(({ title, link, at, by }) => ({
+      title,
+      link,
+      at: formatInstant(at),
+      by,
+    })),
   });
 }
 

@@ -35,6 +35,7 @@ ${actions(incident)}
 <section aria-labelledby="members"><h2 id="members">Why these are one incident</h2>
 <ul class="cards">${incident.members.map((member) => memberCard(member, member.alert.key === lead.key))}</ul></section>
 ${incident.state === 'resolved' ? '' : regroup(incident)}
+${brought(incident)}
 <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
 <div class="scroll"><table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Who</th><th scope="col">Why</th></tr></thead>
 <tbody>${[...incident.timeline].reverse().map((entry) => html`<tr><td>${time(entry.at)}</td><td>${entry.change.replaceAll('_', ' ')}</td><td>${entry.by}</td><td>${entry.reason}</td></tr>`)}</tbody></table></div></section>
@@ -45,6 +46,21 @@ ${
     : html`<div class="scroll"><table><thead><tr><th scope="col">When</th><th scope="col">Reason</th><th scope="col">Receiver</th><th scope="col">State</th><th scope="col">Tries</th></tr></thead>
 <tbody>${incident.sends.map((send) => html`<tr><td>${time(send.at)}</td><td>${send.reason.replaceAll('_', ' ')}</td><td>${send.receiver}</td><td>${send.state}${send.lastError === null ? '' : html`: ${send.lastError}`}</td><td>${send.attempts}</td></tr>`)}</tbody></table></div>`
 }</section>`;
+}
+
+/** What hooks brought, and what they did or were not allowed to do. */
+function brought({ attachments, hooks }: IncidentDetailView): Html | '' {
+  if (hooks.length === 0 && attachments.length === 0) return '';
+  const links = attachments.map(
+    ({ title, link, at }) => html`<li><a href="${link}" rel="noreferrer">${title}</a> ${time(at)}</li>`,
+  );
+  const rows = hooks.map(
+    ({ at, hook, kind, state, reason }) =>
+      html`<tr><td>${time(at)}</td><td>${kind} ${hook}</td><td>${state}</td><td>${reason}</td></tr>`,
+  );
+  return html`<section aria-labelledby="hooks"><h2 id="hooks">Hooks</h2>
+${links.length === 0 ? '' : html`<ul class="plain">${links}</ul>`}
+<div class="scroll"><table><thead><tr><th scope="col">When</th><th scope="col">Hook</th><th scope="col">State</th><th scope="col">Why</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
 }
 
 function actions(incident: IncidentDetailView): Html {
