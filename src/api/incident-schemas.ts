@@ -11,6 +11,7 @@ import type {
   SendView,
   TimelineEntryView,
 } from '../model/views.ts';
+import { FOLLOW_UP_STATES, type FollowUpView } from '../model/views.ts';
 import {
   instant,
   instantOrNull,
@@ -91,6 +92,8 @@ const incidentFields = {
   snoozedUntil: instantOrNull('Until when it is snoozed.'),
   previous: wholeOrNull('Id of the earlier incident that this one follows.'),
   mergedInto: wholeOrNull('Id of the incident in which its alerts go on.'),
+  customersToldAt: instantOrNull('When customers were last told of it.'),
+  updateDueAt: instantOrNull('When they are to hear of it next; null where it does not page or is over.'),
 };
 
 export const INCIDENT = viewSchema<IncidentView>('Incident', 'Related alerts as one thing to act on.', incidentFields);
@@ -120,6 +123,7 @@ export const TIMELINE_ENTRY = viewSchema<TimelineEntryView>('TimelineEntry', 'On
       'snoozed',
       'note',
       'hook',
+      'update',
       'muted',
       'unmuted',
       'resolved',
@@ -195,6 +199,21 @@ export const HOOK_CALL = viewSchema<HookCallView>('HookCall', 'A call of a hook,
   endedAt: instantOrNull('When it was over; null while it is under way.'),
 });
 
+export const FOLLOW_UP = viewSchema<FollowUpView>('Action', 'Something to do after an incident.', {
+  id: wholeOf('Number of the action, from 1.'),
+  incident: wholeOf('Id of the incident that it follows from.'),
+  title: text('What is to be done.'),
+  owner: text('By whom.'),
+  due: text('By which day, UTC: 2026-03-15.'),
+  state: oneOf(FOLLOW_UP_STATES, 'overdue = open after that day.'),
+  createdAt: instant('When it was written down.'),
+  by: text('By whom.'),
+  doneAt: instantOrNull('When it was done.'),
+  doneBy: textOrNull('Who said so.'),
+});
+
+export const FOLLOW_UP_PAGE = pageSchema('ActionPage', ref<FollowUpView>(FOLLOW_UP));
+
 export const INCIDENT_DETAIL = viewSchema<IncidentDetailView>(
   'IncidentDetail',
   'An incident with its alerts, its timeline and what was sent.',
@@ -205,6 +224,7 @@ export const INCIDENT_DETAIL = viewSchema<IncidentDetailView>(
     sends: listOf(ref<SendView>(SEND), 'Every message about it.'),
     attachments: listOf(ref<AttachmentView>(ATTACHMENT), 'What hooks brought to look at, oldest first.'),
     hooks: listOf(ref<HookCallView>(HOOK_CALL), 'Calls of hooks, and refusals, oldest first.'),
+    followUps: listOf(ref<FollowUpView>(FOLLOW_UP), 'Actions that follow from it.'),
   },
 );
 

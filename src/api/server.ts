@@ -15,6 +15,7 @@ import { registerCompareRoutes } from './routes/compare.ts';
 import { registerConfigVersionRoutes } from './routes/config-versions.ts';
 import { registerCorrectionRoutes } from './routes/corrections.ts';
 import { registerFleetRoutes } from './routes/fleet.ts';
+import { registerFollowUpRoutes } from './routes/follow-ups.ts';
 import { registerForeignAlertRoutes } from './routes/foreign-alerts.ts';
 import { registerHealthRoutes } from './routes/health.ts';
 import { registerIncidentActionRoutes } from './routes/incident-actions.ts';
@@ -70,6 +71,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerForeignAlertRoutes(app, options);
   registerIncidentRoutes(app, options);
   registerIncidentActionRoutes(app, options);
+  registerFollowUpRoutes(app, options);
   registerSilenceRoutes(app, options);
   registerAlertmanagerRoutes(app, options);
   registerCorrectionRoutes(app, options);

@@ -24,6 +24,7 @@ import { createCommands } from './commands.ts';
 import { createCorrections } from './corrections.ts';
 import { createBodyDecoder } from './decode-body.ts';
 import { createEngine } from './engine.ts';
+import { createFollowUps } from './follow-ups.ts';
 import { createForeignAlerts } from './foreign-alerts.ts';
 import { createHealth } from './health.ts';
 import { startHeartbeats } from './heartbeat.ts';
@@ -121,6 +122,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       runbookUrl: (runbook) => runbookUrl(runbook, baseUrl()),
       newId: randomUUID,
     });
+    const followUps = createFollowUps(store.followUps, (incident) => store.incident(incident) !== null);
     const turns = createTurns();
     const bodies = createBodyDecoder(turns);
     onStop.push(() => bodies.close());
@@ -235,6 +237,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       features: engine.aggregate,
       corrections,
       silences,
+      followUps,
       receivers: receivers.map(({ name }) => name),
       receiversOf: (incident) => engine.receiversOf(incident, clock.now()),
       configPush: () => options.rules.detectors.get(ALERT.configPushRegression),
@@ -249,6 +252,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       corrections,
       foreign,
       silences,
+      followUps,
       queries,
       wakeSender: () => sender.wake(),
     });

@@ -5,6 +5,7 @@ import type { IncidentAction } from '../model/incident.ts';
 import type { CommandOutcome, Commands, Queries } from '../model/views.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
+import type { FollowUps } from './follow-ups.ts';
 import type { ForeignAlerts } from './foreign-alerts.ts';
 import type { Silences } from './silences.ts';
 
@@ -15,6 +16,7 @@ export function createCommands(deps: {
   corrections: Corrections;
   foreign: ForeignAlerts;
   silences: Silences;
+  followUps: FollowUps;
   queries: Queries;
   wakeSender: () => void;
 }): Commands {
@@ -29,6 +31,8 @@ export function createCommands(deps: {
       const after = deps.queries.incident(incident);
       return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
     },
+    addFollowUp: (request) => deps.followUps.add(request, deps.clock.now()),
+    markFollowUp: (id, isDone, by) => deps.followUps.mark(id, isDone, by, deps.clock.now()),
     receiveAlerts: (alerts, way) => deps.foreign.receive(alerts, way, deps.clock.now()),
     setSilence: (request) => deps.silences.set(request, deps.clock.now()),
     expireSilence: (id) => deps.silences.expire(id, deps.clock.now()),
@@ -40,7 +44,7 @@ export function createCommands(deps: {
 type Fields = Parameters<Commands['act']>[1];
 
 function toAction(
-  { kind, by, note, until, into = null, alerts = null }: Fields,
+  { kind, by, note, until, into = null, alerts = null, checks = null }: Fields,
   now: EpochMs,
 ): IncidentAction | string {
   const at = until === null ? null : (parseInstant(until) ?? null);
@@ -56,8 +60,12 @@ function toAction(
       return into === null ? '"merge" needs "into", the id of an open incident' : { kind, by, note, into };
     case 'split':
       return alerts === null ? '"split" needs "alerts", keys of its alerts' : { kind, by, note, alerts };
-    case 'unacknowledge':
+    case 'update':
+      if (note === null || note.trim() === '') return '"update" needs in "note" what customers were told';
+      return { kind, by, note, until: at };
     case 'resolve':
+      return { kind, by, note, ...(checks === null ? {} : { checks }) };
+    case 'unacknowledge':
     case 'reopen':
       return { kind, by, note };
   }

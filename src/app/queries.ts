@@ -4,13 +4,14 @@ import { formatInstant } from '../base/instant.ts';
 import type { GroupStatus } from '../burn/status.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import type { Incident } from '../model/incident.ts';
-import type { Health, Queries } from '../model/views.ts';
+import type { FollowUpFilter, FollowUpView, Health, Queries } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 import type { IncidentStore } from '../store/store.ts';
 import { compare } from './compare-views.ts';
 import { configHealth, configVersions } from './config-views.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
+import type { FollowUps } from './follow-ups.ts';
 import { readRunbook, runbookNames } from './runbooks.ts';
 import type { Silences } from './silences.ts';
 import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
@@ -23,6 +24,7 @@ export interface QueriesDeps {
   readonly features: FeatureView;
   readonly corrections: Corrections;
   readonly silences: Silences;
+  readonly followUps: FollowUps;
   readonly receivers: readonly string[];
   readonly receiversOf: (incident: Incident) => readonly string[];
   /** Thresholds by which config versions are compared. */
@@ -45,6 +47,8 @@ export function createQueries(deps: QueriesDeps): Queries {
     const slos = [...deps.slos()].sort((a, b) => (a.id < b.id ? -1 : 1));
     return slos.map((slo) => toSloView(slo, groups.get(slo.id) ?? []));
   };
+
+  const followUps = (filter: FollowUpFilter): readonly FollowUpView[] => deps.followUps.list(filter, deps.clock.now());
 
   return {
     slos: views,
@@ -72,10 +76,18 @@ export function createQueries(deps: QueriesDeps): Queries {
       const incident = deps.store.incident(id);
       if (incident === null) return null;
       const { timeline, sends, hookCalls } = deps.store;
-      return toIncidentDetail(incident, timeline(id), sends(id), hookCalls(id), deps.runbookUrl);
+      return toIncidentDetail(
+        incident,
+        timeline(id),
+        sends(id),
+        hookCalls(id),
+        followUps({ state: null, incident: id }),
+        deps.runbookUrl,
+      );
     },
     configVersions: () => configVersions(deps.features, deps.clock.now()),
     configHealth: (version, kind) => configHealth(deps.features, deps.configPush(), deps.clock.now(), version, kind),
+    followUps,
     compare: (asked) => compare(deps.features, deps.configPush(), deps.clock.now(), asked),
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     corrections: (filter) => deps.corrections.list(filter, deps.clock.now()),

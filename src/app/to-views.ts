@@ -14,12 +14,14 @@ import {
 } from '../model/incident.ts';
 import { labelsToObject } from '../model/labels.ts';
 import { type Mute, muteLabels, muteText } from '../model/mute.ts';
+import { updateDueAt } from '../model/practice.ts';
 import type {
   AlertView,
   AttachmentView,
   BalancerView,
   BudgetingMethod,
   ExhaustionView,
+  FollowUpView,
   GroupViewOut,
   HookCallView,
   IncidentDetailView,
@@ -154,6 +156,8 @@ export function toIncidentView(incident: Incident, runbookUrl: (runbook: string)
     snoozedUntil: instantOrNull(incident.snoozedUntil),
     previous: incident.previous,
     mergedInto: incident.mergedInto ?? null,
+    customersToldAt: instantOrNull(incident.update?.at ?? null),
+    updateDueAt: instantOrNull(updateDueAt(incident)),
   };
 }
 
@@ -219,6 +223,7 @@ export const toIncidentDetail = (
   timeline: readonly IncidentChange[],
   sends: readonly OutboxEntry[],
   hooks: readonly HookCall[],
+  followUps: readonly FollowUpView[],
   runbookUrl: (runbook: string) => string,
 ): IncidentDetailView => ({
   ...toIncidentView(incident, runbookUrl),
@@ -227,6 +232,7 @@ export const toIncidentDetail = (
   sends: sends.map(toSendView),
   attachments: (incident.attachments ?? []).map(toAttachmentView),
   hooks: hooks.map(toHookCallView),
+  followUps,
 });
 
 /** 250 ms are 0.25 s, and no 0.25000000000000006. */

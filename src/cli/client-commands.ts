@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { runActionAdd, runActionMark, runActionsList } from './actions.ts';
 import { runCompare } from './compare.ts';
-import { runIncidentAction, runIncidentShow, runIncidentsList } from './incidents.ts';
+import { runIncidentAction, runIncidentExport, runIncidentShow, runIncidentsList } from './incidents.ts';
 import type { CommandIo, ExitCode } from './io.ts';
 import { runSilenceAdd, runSilenceExpire, runSilenceList, runSilencePreview } from './silence.ts';
 
@@ -83,17 +84,64 @@ export function addIncidents(program: Command, io: CommandIo, done: Done): void 
     .description('one incident: alerts, what mutes them, timeline')
     .argument('<id>', 'its number', numberOf)
     .action(async (id: number, options: Common) => done(await runIncidentShow({ ...commonOf(options), id }, io)));
+  withCommon(incidents.command('export'))
+    .description('the record of one incident, for a postmortem')
+    .argument('<id>', 'its number', numberOf)
+    .addOption(new Option('--format <format>', 'of the record').choices(['md', 'json']).default('md'))
+    .action(async (id: number, options: Common & { format: 'md' | 'json' }) =>
+      done(await runIncidentExport({ ...commonOf(options), id, format: options.format }, io)),
+    );
   for (const { command, action, description, isTimed } of ACTIONS) {
     const made = withCommon(incidents.command(command))
       .description(description)
       .argument('<id>', 'its number', numberOf)
       .option('--by <name>', 'who (default: USER)')
       .option('--note <text>', 'why, for the timeline');
+    if (command === 'resolve') made.option('--checked <ids>', 'all, or what of the checklist was seen to: a,b');
     if (isTimed) made.option('--for <duration>', 'how long').option('--until <time>', 'until when (RFC 3339)');
     made.action(async (id: number, options: Common & ActionOptions) => {
-      const { by = null, note = null, for: duration = null, until = null } = options;
-      done(await runIncidentAction({ ...commonOf(options), id, action, by, note, duration, until }, io));
+      const { by = null, note = null, for: duration = null, until = null, checked = null } = options;
+      done(await runIncidentAction({ ...commonOf(options), id, action, by, note, duration, until, checked }, io));
     });
+  }
+}
+
+export function addActions(program: Command, io: CommandIo, done: Done): void {
+  const actions = program
+    .command('actions')
+    .description('what is to be done after incidents')
+    .helpCommand(false)
+    .addHelpText('after', HELP.actions);
+
+  withCommon(actions.command('list'))
+    .description('actions, those that are due first')
+    .addOption(
+      new Option('--state <state>', 'which')
+        .choices(['open', 'overdue', 'done', 'all'])
+        .default('open', 'overdue ones too'),
+    )
+    .action(async (options: Common & { state: string }) =>
+      done(await runActionsList({ ...commonOf(options), state: options.state }, io)),
+    );
+  withCommon(actions.command('add'))
+    .description('write one down; prints its number')
+    .argument('<incident>', 'number of the incident that it follows from', numberOf)
+    .argument('<title>', 'what is to be done')
+    .requiredOption('--owner <name>', 'by whom')
+    .requiredOption('--due <date>', 'by which day: 2026-03-15')
+    .option('--by <name>', 'who writes it down (default: USER)')
+    .action(async (incident: number, title: string, options: Common & { owner: string; due: string; by?: string }) => {
+      const { owner, due, by = null } = options;
+      done(await runActionAdd({ ...commonOf(options), incident, title, owner, due, by }, io));
+    });
+  for (const verb of ['done', 'reopen'] as const) {
+    withCommon(actions.command(verb))
+      .description(verb === 'done' ? 'it is done' : 'it is not done after all')
+      .argument('<id>', 'its number', numberOf)
+      .option('--by <name>', 'who says so (default: USER)')
+      .action(async (id: number, options: Common & { by?: string }) =>
+        done(await runActionMark({ ...commonOf(options), id, verb, by: options.by ?? null }, io)),
+      );
   }
 }
 
@@ -127,6 +175,12 @@ const ACTIONS = [
   { command: 'resolve', action: 'resolve', description: 'it is over', isTimed: false },
   { command: 'reopen', action: 'reopen', description: 'it is not over after all', isTimed: false },
   { command: 'snooze', action: 'snooze', description: 'quiet for an hour, or as told', isTimed: true },
+  {
+    command: 'update',
+    action: 'update',
+    description: 'customers were told --note; --until = they hear again',
+    isTimed: true,
+  },
   { command: 'note', action: 'note', description: 'add --note to its timeline', isTimed: false },
 ] as const;
 
@@ -143,6 +197,7 @@ interface ActionOptions {
   readonly note?: string;
   readonly for?: string;
   readonly until?: string;
+  readonly checked?: string;
 }
 
 function numberOf(text: string): number {
@@ -151,6 +206,13 @@ function numberOf(text: string): number {
 }
 
 const HELP = {
+  actions: `
+Example:
+  slowburn actions add 41 "alert on pool time-outs" --owner ada --due 2026-03-15
+  slowburn actions list --state overdue
+  slowburn actions done 7
+A token, where one is asked for, comes from SLOWBURN_TOKEN.
+Exit codes: 0 done, 1 refused, 2 usage, 3 could not reach it.`,
   compare: `
 Example:
   slowburn compare --a v42                                  a canary against the rest and its own past

@@ -3,7 +3,7 @@ import { ENGINES, type Engine } from '../generate/prometheus-rules.ts';
 import type { EmittedFlavor } from '../sim/emit/emitter.ts';
 import { EMITTED_FLAVORS } from '../sim/emit/emitter.ts';
 import { runCheck } from './check.ts';
-import { addCompare, addIncidents, addSilence } from './client-commands.ts';
+import { addActions, addCompare, addIncidents, addSilence } from './client-commands.ts';
 import { runDemo } from './demo.ts';
 import { runDrill } from './drill.ts';
 import { runGenerate } from './generate.ts';
@@ -121,6 +121,7 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
       done(runGenerate({ rulesDir: rules, outDir: out, externalUrl: url, engine, check }, io));
     });
   addIncidents(program, io, done);
+  addActions(program, io, done);
   addCompare(program, io, done);
   addSilence(program, io, done);
   addDrill(program, io, done);

@@ -1,5 +1,6 @@
 import { type EpochMs, epochMs } from '../base/units.ts';
 import type { IncidentAction } from '../model/incident.ts';
+import { CHECK_IDS, checklistText, nextUpdate, updateDueAt } from '../model/practice.ts';
 import { type IncidentDraft, isHeld } from './draft.ts';
 import { close, openNow, reopen } from './lifecycle.ts';
 import type { CorrelationSettings } from './settings.ts';
@@ -35,7 +36,7 @@ export function applyAction(
       draft.record('unacknowledged', why, { state: 'open', acknowledgement: null }, by);
       return null;
     case 'resolve':
-      close(draft, now, why, by);
+      close(draft, now, action.checks === undefined ? why : `${why}; ${checklistText(action.checks)}`, by);
       return null;
     case 'reopen':
       reopen(draft, now, why, by);
@@ -48,6 +49,14 @@ export function applyAction(
       stayAcknowledged(draft, settings, now);
       draft.record('note', action.note, {}, by);
       return null;
+    case 'update': {
+      stayAcknowledged(draft, settings, now);
+      const due = updateDueAt(draft.head);
+      const late = due !== null && now > due ? ` (${Math.ceil((now - due) / 60_000)} min late)` : '';
+      const update = { at: now, dueAt: nextUpdate(now, action.until) };
+      draft.record('update', `customers told${late}: ${action.note}`, { update }, by);
+      return null;
+    }
     case 'hook': {
       const { attachment } = action;
       const attachments = [...(draft.head.attachments ?? []), ...(attachment === null ? [] : [attachment])];
@@ -58,7 +67,8 @@ export function applyAction(
   }
 }
 
-function refusalOf(draft: IncidentDraft, { kind }: SingleAction): string | null {
+function refusalOf(draft: IncidentDraft, action: SingleAction): string | null {
+  const { kind } = action;
   const { id, state } = draft.incident;
   const isResolved = state === 'resolved';
   switch (kind) {
@@ -67,14 +77,24 @@ function refusalOf(draft: IncidentDraft, { kind }: SingleAction): string | null 
     case 'unacknowledge':
       return state === 'acknowledged' ? null : `incident ${id} is not acknowledged`;
     case 'resolve':
-      return isResolved ? `incident ${id} is resolved already` : null;
+      if (isResolved) return `incident ${id} is resolved already`;
+      return uncheckedRefusal(action);
     case 'reopen':
       return isResolved ? null : `incident ${id} is open`;
     case 'acknowledge':
     case 'note':
+    case 'update':
     case 'hook':
       return null;
   }
+}
+
+/** What of the checklist is left open needs a reason. */
+function uncheckedRefusal(action: SingleAction): string | null {
+  if (action.kind !== 'resolve' || action.checks === undefined || action.note !== null) return null;
+  const { checks } = action;
+  const open = CHECK_IDS.filter((id) => !checks.includes(id));
+  return open.length === 0 ? null : `not checked: ${open.join(', ')}; check it, or say why not in a note`;
 }
 
 /** Somebody acted: the acknowledgement lapses that much later. */

@@ -2,6 +2,7 @@ import type { EpochMs } from '../base/units.ts';
 import type { Alert, Severity } from './alert.ts';
 import type { Attachment } from './hook.ts';
 import type { Mute } from './mute.ts';
+import type { CheckId, CustomerUpdate } from './practice.ts';
 
 export type IncidentState = 'open' | 'acknowledged' | 'resolved';
 
@@ -88,6 +89,8 @@ export interface Incident {
   readonly storm?: Storm | null;
   /** The incident that it was merged into; it is resolved then, and its alerts go on there. */
   readonly mergedInto?: number | null;
+  /** What customers were told last; absent = nothing. */
+  readonly update?: CustomerUpdate | null;
   /** What hooks have brought to look at, oldest first; absent = nothing. */
   readonly attachments?: readonly Attachment[];
 }
@@ -107,6 +110,7 @@ export type IncidentChangeKind =
   | 'snoozed'
   | 'note'
   | 'hook'
+  | 'update'
   | 'muted'
   | 'unmuted'
   | 'resolved'
@@ -160,7 +164,15 @@ export interface Notification {
 export type IncidentAction =
   | { readonly kind: 'acknowledge'; readonly by: string; readonly note: string | null; readonly until: EpochMs | null }
   | { readonly kind: 'unacknowledge'; readonly by: string; readonly note: string | null }
-  | { readonly kind: 'resolve'; readonly by: string; readonly note: string | null }
+  | {
+      readonly kind: 'resolve';
+      readonly by: string;
+      readonly note: string | null;
+      /** What of the checklist was seen to; absent = nobody asked. */
+      readonly checks?: readonly CheckId[];
+    }
+  /** Customers were told; `until` is when they are to hear again. */
+  | { readonly kind: 'update'; readonly by: string; readonly note: string; readonly until: EpochMs | null }
   | { readonly kind: 'reopen'; readonly by: string; readonly note: string | null }
   | { readonly kind: 'snooze'; readonly by: string; readonly note: string | null; readonly until: EpochMs }
   | { readonly kind: 'note'; readonly by: string; readonly note: string }

@@ -8,6 +8,7 @@ import type { HookCall } from './hook.ts';
 import type { IncidentChangeKind, IncidentState, MemberState, NotificationReason } from './incident.ts';
 import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 
+import type { CheckId } from './practice.ts';
 import type { StageFidelities } from './stages.ts';
 
 export type LabelObject = Readonly<Record<string, string>>;
@@ -188,7 +189,45 @@ export interface IncidentView {
   readonly snoozedUntil: string | null;
   readonly previous: number | null;
   readonly mergedInto: number | null;
+  readonly customersToldAt: string | null;
+  readonly updateDueAt: string | null;
 }
+
+export const FOLLOW_UP_STATES = ['open', 'overdue', 'done'] as const;
+
+/** An action that follows from an incident. */
+export interface FollowUpView {
+  readonly id: number;
+  readonly incident: number;
+  readonly title: string;
+  readonly owner: string;
+  readonly due: string;
+  readonly state: (typeof FOLLOW_UP_STATES)[number];
+  readonly createdAt: string;
+  readonly by: string;
+  readonly doneAt: string | null;
+  readonly doneBy: string | null;
+}
+
+/** `open` = overdue ones too. */
+export interface FollowUpFilter {
+  readonly state: FollowUpView['state'] | null;
+  readonly incident: number | null;
+}
+
+export interface FollowUpRequest {
+  readonly incident: number;
+  readonly title: string;
+  readonly owner: string;
+  readonly due: string;
+  readonly by: string;
+}
+
+export type FollowUpOutcome =
+  | { readonly kind: 'done'; readonly followUp: FollowUpView }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'conflict'; readonly message: string }
+  | BadField;
 
 export interface AttachmentView {
   readonly title: string;
@@ -216,6 +255,7 @@ export interface IncidentDetailView extends IncidentView {
   readonly sends: readonly SendView[];
   readonly attachments: readonly AttachmentView[];
   readonly hooks: readonly HookCallView[];
+  readonly followUps: readonly FollowUpView[];
 }
 
 /** A threshold that lies between two bounds of a balancer's histograms. Seconds. */
@@ -496,6 +536,8 @@ export interface Queries {
   configVersions(): readonly ConfigVersionView[];
   /** `kind` null = whichever has the version; null where it cannot be compared with anything. */
   configHealth(version: string, kind: string | null): ConfigHealthView | null;
+  /** Those that are due first come first. */
+  followUps(filter: FollowUpFilter): readonly FollowUpView[];
   compare(asked: ComparisonAsked): ComparisonView | NotComparableView;
   health(): Health;
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
@@ -580,7 +622,16 @@ export interface Commands {
   act(
     incident: number,
     action: {
-      readonly kind: 'acknowledge' | 'unacknowledge' | 'resolve' | 'reopen' | 'snooze' | 'note' | 'merge' | 'split';
+      readonly kind:
+        | 'acknowledge'
+        | 'unacknowledge'
+        | 'resolve'
+        | 'reopen'
+        | 'snooze'
+        | 'note'
+        | 'update'
+        | 'merge'
+        | 'split';
       readonly by: string;
       readonly note: string | null;
       readonly until: string | null;
@@ -588,8 +639,13 @@ export interface Commands {
       readonly into?: number | null;
       /** Of `split`: keys of the alerts that go. */
       readonly alerts?: readonly string[] | null;
+      /** Of `resolve`: what of the checklist was seen to. */
+      readonly checks?: readonly CheckId[] | null;
     },
   ): CommandOutcome;
+  addFollowUp(request: FollowUpRequest): FollowUpOutcome;
+  /** Never `bad_field`. */
+  markFollowUp(id: number, isDone: boolean, by: string): FollowUpOutcome;
   /** Never `conflict`. */
   setSilence(request: SilenceRequest): SilenceOutcome;
   /** Never `bad_field`. */

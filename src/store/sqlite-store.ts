@@ -6,6 +6,7 @@ import type { CorrectionStore } from './correction-store.ts';
 import type { ForeignAlertStore } from './foreign-alert-store.ts';
 import { guarded } from './guarded.ts';
 import { CORRECTIONS } from './migrations/corrections.ts';
+import { FOLLOW_UPS } from './migrations/follow-ups.ts';
 import { FOREIGN_ALERTS } from './migrations/foreign-alerts.ts';
 import { HOOKS } from './migrations/hooks.ts';
 import { INIT } from './migrations/init.ts';
@@ -13,6 +14,7 @@ import { SENDS } from './migrations/sends.ts';
 import { SILENCES } from './migrations/silences.ts';
 import type { SilenceStore } from './silence-store.ts';
 import { createSqliteCorrections } from './sqlite-corrections.ts';
+import { createSqliteFollowUps, type FollowUpStore } from './sqlite-follow-ups.ts';
 import { createSqliteForeignAlerts } from './sqlite-foreign-alerts.ts';
 import { createSqliteSilences } from './sqlite-silences.ts';
 import {
@@ -25,7 +27,7 @@ import {
 } from './store.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
-const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS, SENDS, HOOKS];
+const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS, SENDS, HOOKS, FOLLOW_UPS];
 
 const BUSY_MS = 5000;
 /** A probe writes and syncs a page, so its answer is kept for so long. */
@@ -34,6 +36,7 @@ const PROBE_EVERY_MS = 1000;
 /** Incidents and what stands beside them in the same file. */
 export interface SqliteStore extends IncidentStore {
   readonly corrections: CorrectionStore;
+  readonly followUps: FollowUpStore;
   readonly foreignAlerts: ForeignAlertStore;
   readonly silences: SilenceStore;
 }
@@ -100,6 +103,7 @@ export function openSqliteStore(file: string): SqliteStore {
     hookCallsSince: (at) => bodies(read.hookCallsSince.all(at)).map(decodeHookCall),
     writable: createProbe(db),
     corrections: createSqliteCorrections(db),
+    followUps: createSqliteFollowUps(db),
     foreignAlerts: createSqliteForeignAlerts(db),
     silences: createSqliteSilences(db),
     close: () => {

@@ -5,6 +5,7 @@ const PLACES = [
   { path: '/slos', name: 'SLOs' },
   { path: '/fleet', name: 'Fleet' },
   { path: '/silences', name: 'Silences' },
+  { path: '/actions', name: 'Actions' },
   { path: '/runbooks', name: 'Runbooks' },
 ] as const;
 

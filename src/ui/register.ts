@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { CHECK_IDS, type CheckId } from '../model/practice.ts';
 import type { Commands, Queries } from '../model/views.ts';
 import { ICON, STYLE } from './assets.ts';
 import { type Html, html, trusted } from './html.ts';
@@ -8,11 +9,12 @@ import { fleetPage } from './pages/fleet.ts';
 import { incidentPage } from './pages/incident.ts';
 import { nowPage } from './pages/now.ts';
 import { slosPage } from './pages/slos.ts';
+import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
 import { registerSilencePages } from './register-silences.ts';
 
 const REFRESH_SECONDS = 15;
-const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note', 'merge', 'split'] as const;
+const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note', 'update', 'merge', 'split'] as const;
 
 /** The pages: server-rendered, same-origin assets, no script needed for anything. */
 export function registerPages(
@@ -62,6 +64,7 @@ export function registerPages(
     return send(reply, 'Fleet', '/fleet', html`${fleetPage(balancers, queries.now())}${cohorts}`, REFRESH_SECONDS);
   });
   registerComparePage(server, queries, send);
+  registerActionPages(server, { queries, commands }, send);
   registerSilencePages(server, { queries, commands }, send);
   server.get('/runbooks', (_, reply) => {
     const items = queries.runbookNames().map((name) => html`<li><a href="/runbooks/${name}">${name}</a></li>`);
@@ -86,7 +89,7 @@ export function registerPages(
         const { by = '', note = '', into = '', ...others } = request.body ?? {};
         const given = { kind, by: by.trim() || 'unknown', note: note.trim() || null, until: null };
         const alerts = Object.entries(others).flatMap(([name, key]) => (name.startsWith('alert-') ? [key] : []));
-        const parties = kind === 'merge' ? { into: Number(into) } : kind === 'split' ? { alerts } : {};
+        const parties = kind === 'merge' ? { into: Number(into) } : kind === 'split' ? { alerts } : kind === 'resolve' ? { checks: checksOf(others) } : {};
         const fields = { ...given, ...parties };
         const outcome = commands.act(Number(request.params.id), fields);
         if (outcome.kind === 'not_found') return notFound(reply, `There is no incident ${request.params.id}.`);
@@ -96,6 +99,9 @@ export function registerPages(
     );
   }
 }
+
+const checksOf = (fields: Readonly<Record<string, string>>): readonly CheckId[] =>
+  CHECK_IDS.filter((id) => fields[`check-${id}`] !== undefined);
 
 /** Frames a rendered runbook; its body was made safe where it was rendered. */
 export const runbookPage = (runbook: { readonly title: string; readonly body: string }, now: string): string =>

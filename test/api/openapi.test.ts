@@ -42,13 +42,18 @@ function valuesOf(value: unknown, key: string): unknown[] {
   return Object.entries(value).flatMap(([name, one]) => (name === key ? [one] : valuesOf(one, key)));
 }
 
-const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'snooze', 'note', 'merge', 'split'];
+const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'snooze', 'note', 'update', 'merge', 'split'];
 const ROUTES = [
   'GET /api/openapi.json',
   'GET /api/v1/alerts',
   'GET /api/v1/corrections',
   'GET /api/v1/corrections/{id}',
+  'GET /api/v1/actions',
   'GET /api/v1/compare',
+  'GET /api/v1/incidents/{id}/timeline',
+  'POST /api/v1/incidents/{id}/actions',
+  'POST /api/v1/actions/{id}/done',
+  'POST /api/v1/actions/{id}/reopen',
   'GET /api/v1/config-versions',
   'GET /api/v1/config-versions/{version}/health',
   'GET /api/v1/fleet',

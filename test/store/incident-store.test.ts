@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import Database from 'better-sqlite3';
 import { type EpochMs, epochMs } from '../../src/base/units.ts';
+import type { HookCall } from '../../src/model/hook.ts';
 import type { Incident, IncidentChange, IncidentHead } from '../../src/model/incident.ts';
 import { labelsOf } from '../../src/model/labels.ts';
 import { createMemoryStore } from '../../src/store/memory-store.ts';
@@ -160,6 +161,36 @@ for (const { name, open } of STORES) {
       );
       assert.equal(store.load(at(0)).nextIncidentId, 4);
       store.close();
+    });
+
+    test('keeps calls of hooks as they last were, by incident and by time', () => {
+      const { store, reopen } = open();
+      const callOf = (id: string, incident: number, minute: number): HookCall => ({
+        id,
+        hook: 'tail',
+        kind: 'capture',
+        incident,
+        alert: 'StageTailShift{}',
+        alertName: 'StageTailShift',
+        alertSince: at(minute),
+        at: at(minute),
+        balancers: ['edge-1'],
+        host: null,
+        clusters: [],
+        state: 'calling',
+        refusal: null,
+        reason: 'packets of edge-1',
+        link: null,
+        endedAt: null,
+      });
+      store.commit(commitOf({ hookCalls: [callOf('b', 1, 2), callOf('a', 2, 1)] }));
+      const done: HookCall = { ...callOf('b', 1, 2), state: 'done', link: 'https://x/1', endedAt: at(3) };
+      store.commit(commitOf({ hookCalls: [done] }));
+      const again = reopen(store);
+      assert.deepEqual(again.hookCalls(1), [done]);
+      assert.deepEqual(again.hookCallsSince(at(0)), [callOf('a', 2, 1), done]);
+      assert.deepEqual(again.hookCallsSince(at(2)), [done]);
+      again.close();
     });
 
     test('lists newest first, by state, page by page', () => {

@@ -11,6 +11,7 @@ import type {
   CorrectionRequest,
   CorrectionView,
   ExhaustionView,
+  FollowUpView,
   GroupViewOut,
   Health,
   IncidentDetailView,
@@ -267,6 +268,8 @@ const OPEN: IncidentDetailView = {
   acknowledgementLapsesAt: null,
   snoozedUntil: null,
   mergedInto: null,
+  customersToldAt: null,
+  updateDueAt: '2026-03-01T03:50:00.000Z',
   previous: 40,
   members: [
     { alert: EJECTION_ALERT, joinedAt: '2026-03-01T02:59:40.000Z', resolvedAt: null, reason: 'first alert' },
@@ -298,6 +301,7 @@ const OPEN: IncidentDetailView = {
   attachments: [
     { title: 'Capture of envoy-a-1', link: 'https://capture.example.com/7?a=1&b=2', at: FAKE_NOW, by: 'tail' },
   ],
+  followUps: [],
   hooks: [
     {
       id: 'tail-41-1-0',
@@ -355,6 +359,7 @@ const RESOLVED: IncidentDetailView = {
   members: OPEN.members.slice(0, 1),
   attachments: [],
   hooks: [],
+  followUps: [],
   sends: [],
 };
 
@@ -488,6 +493,7 @@ export function incidentSummary(incident: IncidentDetailView): IncidentView {
     sends: _sends,
     attachments: _attachments,
     hooks: _hooks,
+    followUps: _followUps,
     ...summary
   } = incident;
   return summary;
@@ -573,6 +579,19 @@ export const FAKE_COMPARISON: ComparisonView = {
   others: ['envoy-a-2'],
 };
 
+export const FAKE_FOLLOW_UP: FollowUpView = {
+  id: 7,
+  incident: 40,
+  title: 'Drain <b>before</b> replacing',
+  owner: 'ada',
+  due: '2026-02-28',
+  state: 'overdue',
+  createdAt: '2026-02-20T03:10:00.000Z',
+  by: 'bob',
+  doneAt: null,
+  doneBy: null,
+};
+
 export function createFakeQueries(over: Partial<Queries> = {}): Queries {
   const health: Health = { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] };
   return {
@@ -621,6 +640,7 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
     correction: (id) => FAKE_CORRECTIONS.find((one) => one.id === id) ?? null,
     configVersions: () => FAKE_CONFIG_VERSIONS,
     configHealth: (version) => (version === FAKE_CONFIG_HEALTH.version ? FAKE_CONFIG_HEALTH : null),
+    followUps: ({ state }) => (state === 'done' ? [] : [FAKE_FOLLOW_UP]),
     compare: ({ a }) => (a === FAKE_COMPARISON.a ? FAKE_COMPARISON : { missing: `nobody runs ${a}` }),
     health: () => health,
     runbook: (name) => FAKE_RUNBOOKS[name] ?? null,
@@ -657,6 +677,16 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
         return { kind: 'conflict', message: `incident ${id} is resolved; reopen it first` };
       }
       return { kind: 'done', incident };
+    },
+    addFollowUp({ due, ...request }) {
+      if (due === 'soon') return { kind: 'bad_field', field: 'due', message: 'is no date' };
+      if (!FAKE_INCIDENTS.some(({ id }) => id === request.incident)) return { kind: 'not_found' };
+      return { kind: 'done', followUp: { ...FAKE_FOLLOW_UP, ...request, due } };
+    },
+    markFollowUp(id, isDone, by) {
+      if (id !== FAKE_FOLLOW_UP.id) return { kind: 'not_found' };
+      if (!isDone) return { kind: 'conflict', message: `action ${id} is open already` };
+      return { kind: 'done', followUp: { ...FAKE_FOLLOW_UP, state: 'done', doneAt: FAKE_NOW, doneBy: by } };
     },
     receiveAlerts(alerts, way) {
       received.push({ alerts, way });

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { assertNever } from '../../base/assert.ts';
 import { parseInstant } from '../../base/instant.ts';
+import { CHECK_IDS, type CheckId } from '../../model/practice.ts';
 import type { CommandOutcome, Commands, IncidentDetailView } from '../../model/views.ts';
 import { callerOf } from '../caller.ts';
 import type { Api, RouteDeps } from '../deps.ts';
@@ -18,6 +19,7 @@ const ACTIONS: Readonly<Record<ActionKind, { readonly summary: string; readonly 
   resolve: { summary: 'It is over, whatever its alerts say.', until: 'no' },
   reopen: { summary: 'It is not over after all.', until: 'no' },
   snooze: { summary: 'Quiet until a time.', until: 'must' },
+  update: { summary: 'Customers were told; needs note, what they were told.', until: 'may' },
   note: { summary: 'Adds a line to its timeline; needs note.', until: 'no' },
   merge: { summary: 'Its alerts go on in another open incident; needs into.', until: 'no' },
   split: { summary: 'Some of its alerts go on in an incident of their own; needs alerts.', until: 'no' },
@@ -44,6 +46,13 @@ const fields = Type.Object({
       minItems: 1,
       maxItems: 10_000,
       description: 'Of split: keys of the alerts that go.',
+    }),
+  ),
+  checks: Type.Optional(
+    Type.Unsafe<CheckId[] | null>({
+      type: ['array', 'null'],
+      items: { type: 'string', enum: [...CHECK_IDS] },
+      description: 'Of resolve: what of the checklist was seen to; what is left out needs a note.',
     }),
   ),
 });
@@ -80,9 +89,11 @@ export function registerIncidentActionRoutes(app: Api, { queries, commands }: Ro
         const note = given.note?.trim() || null;
         const until = given.until ?? null;
         checkFields(kind, note, until, queries.now());
-        const { into = null, alerts = null } = given;
+        const { into = null, alerts = null, checks = null } = given;
+        if (checks !== null && kind !== 'resolve')
+          throw badField('checks', `means nothing for ${kind}; only resolve takes it`);
         checkParties(kind, into, alerts);
-        const parties = kind === 'merge' ? { into } : kind === 'split' ? { alerts } : {};
+        const parties = kind === 'merge' ? { into } : kind === 'split' ? { alerts } : checks === null ? {} : { checks };
         return incidentAfter(id, commands.act(id, { kind, by, note, until, ...parties }));
       },
     );
@@ -91,13 +102,14 @@ export function registerIncidentActionRoutes(app: Api, { queries, commands }: Ro
 
 /** Throws ProblemError when the action lacks a field that it needs or has one that it cannot use. */
 function checkFields(kind: ActionKind, note: string | null, until: string | null, now: string): void {
+  if (kind === 'update' && note === null) throw badField('note', 'is needed: what customers were told');
   if (kind === 'note' && note === null) throw badField('note', 'is needed: the text of the note');
   const takes = ACTIONS[kind].until;
   if (until === null) {
     if (takes === 'must') throw badField('until', `is needed: ${kind} until when, an RFC 3339 time`);
     return;
   }
-  if (takes === 'no') throw badField('until', `means nothing for ${kind}; only acknowledge and snooze take it`);
+  if (takes === 'no') throw badField('until', `means nothing for ${kind}; only acknowledge, snooze and update take it`);
   const at = parseInstant(until);
   if (at === undefined) throw badField('until', 'is not an RFC 3339 time such as 2026-01-31T09:00:00Z');
   if (at <= (parseInstant(now) ?? 0)) throw badField('until', `lies in the past; it is ${now} now`);

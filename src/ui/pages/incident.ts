@@ -1,3 +1,4 @@
+import { CHECKLIST } from '../../model/practice.ts';
 import type { AlertView, IncidentDetailView, MemberView, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
@@ -23,6 +24,7 @@ ${message === null ? '' : html`<p class="message" role="status">${message}</p>`}
 ${burning.exhaustion === null ? '' : html`<div><dt>Budget</dt><dd><strong>${exhaustionWords(burning.exhaustion)}</strong></dd></div>`}
 ${burning.budgetRemaining === null ? '' : html`<div><dt>Budget left</dt><dd>${percentWords(burning.budgetRemaining)}</dd></div>`}
 <div><dt>Lead</dt><dd>${lead.name} (${lead.owner})</dd></div>
+${customers(incident, now)}
 <div><dt>Acknowledged</dt><dd>${incident.acknowledgedBy === null ? 'by nobody' : html`by ${incident.acknowledgedBy}${incident.acknowledgementLapsesAt === null ? '' : html`, lapses ${time(incident.acknowledgementLapsesAt)}`}`}</dd></div>
 ${incident.mergedInto === null ? '' : html`<div><dt>Merged into</dt><dd><a href="/incidents/${incident.mergedInto}">incident ${incident.mergedInto}</a></dd></div>`}
 ${incident.previous === null ? '' : html`<div><dt>Follows</dt><dd><a href="/incidents/${incident.previous}">incident ${incident.previous}</a></dd></div>`}
@@ -35,8 +37,10 @@ ${actions(incident)}
 <section aria-labelledby="members"><h2 id="members">Why these are one incident</h2>
 <ul class="cards">${incident.members.map((member) => memberCard(member, member.alert.key === lead.key))}</ul></section>
 ${incident.state === 'resolved' ? '' : regroup(incident)}
+${followUps(incident)}
 ${brought(incident)}
 <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
+<p>Export: <a href="/api/v1/incidents/${incident.id}/timeline?format=md">Markdown</a> · <a href="/api/v1/incidents/${incident.id}/timeline?format=json">JSON</a></p>
 <div class="scroll"><table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Who</th><th scope="col">Why</th></tr></thead>
 <tbody>${[...incident.timeline].reverse().map((entry) => html`<tr><td>${time(entry.at)}</td><td>${entry.change.replaceAll('_', ' ')}</td><td>${entry.by}</td><td>${entry.reason}</td></tr>`)}</tbody></table></div></section>
 <section aria-labelledby="sends"><h2 id="sends">What was sent</h2>
@@ -71,13 +75,48 @@ function actions(incident: IncidentDetailView): Html {
       ? [button('reopen', 'Reopen'), button('note', 'Add note')]
       : [
           incident.state === 'open' ? button('acknowledge', 'Acknowledge') : button('unacknowledge', 'Give back'),
-          button('resolve', 'Resolve'),
+          button('update', 'Customers told'),
           button('note', 'Add note'),
         ];
   return html`<form method="post" class="actions" action="/incidents/${incident.id}/acknowledge">
 <label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
 <label>Note <input name="note" maxlength="2000"></label>
-<div class="buttons">${buttons}</div></form>`;
+<div class="buttons">${buttons}</div></form>${incident.state === 'resolved' ? '' : resolveForm(incident)}`;
+}
+
+/** What to see to first; what is not needs a reason. */
+function resolveForm({ id }: IncidentDetailView): Html {
+  const boxes = CHECKLIST.map(
+    ({ id: check, text }) => html`<label><input type="checkbox" name="check-${check}" value="${check}"> ${text}</label>`,
+  );
+  return html`<form method="post" class="actions" action="/incidents/${id}/resolve">
+<fieldset><legend>Before it is resolved by hand</legend>${boxes}</fieldset>
+<label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
+<label>Note (why, where a box is left open) <input name="note" maxlength="2000"></label>
+<div class="buttons"><button type="submit">Resolve</button></div></form>`;
+}
+
+/** When customers are to hear of it. */
+function customers({ updateDueAt, customersToldAt }: IncidentDetailView, now: string): Html | '' {
+  if (updateDueAt === null) return '';
+  const told = customersToldAt === null ? 'not told yet' : html`told ${time(customersToldAt)}`;
+  const due = updateDueAt <= now ? html`<strong>update overdue since ${time(updateDueAt)}</strong>` : html`update due ${time(updateDueAt)}`;
+  return html`<div><dt>Customers</dt><dd>${told}; ${due}</dd></div>`;
+}
+
+/** What is to be done because of it. */
+function followUps({ id, followUps: found }: IncidentDetailView): Html {
+  const lines = found.map(
+    ({ title, owner, due, state }) => html`<li>${title}: ${owner}, due ${due}${state === 'open' ? '' : html` (${state})`}</li>`,
+  );
+  return html`<section aria-labelledby="actions"><h2 id="actions">Actions</h2>
+${lines.length === 0 ? '' : html`<ul>${lines}</ul>`}
+<form method="post" class="actions" action="/incidents/${id}/actions">
+<label>What is to be done <input name="title" required maxlength="500"></label>
+<label>By whom <input name="owner" required maxlength="100"></label>
+<label>Until <input name="due" type="date" required></label>
+<label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
+<div class="buttons"><button type="submit">Add action</button></div></form></section>`;
 }
 
 /** Nothing that is muted may be invisible. */

@@ -52,6 +52,7 @@ function card(incident: IncidentView, now: string, isUnheard: boolean): Html {
 <h3><a href="/incidents/${incident.id}">${incident.title}</a></h3>
 <p>${severityBadge(incident.severity)} ${incident.tier === null ? '' : html`tier ${incident.tier}, `}${incident.exhaustion === null ? '' : html`budget <strong>${exhaustionWords(incident.exhaustion)}</strong>, `}open since ${time(incident.openedAt)} (${agoWords(incident.openedAt, now)})</p>
 <p>${lead.summary}</p>
+${incident.updateDueAt === null ? '' : html`<p>Customers: update ${incident.updateDueAt <= now ? 'overdue since' : 'due'} ${time(incident.updateDueAt)}.</p>`}
 ${lead.mutes.length === 0 ? '' : html`<p class="state no_data">Its lead is muted: ${lead.mutes.map(({ text }) => text).join('; ')}.</p>`}
 ${isUnheard ? html`<p class="state no_data">${UNHEARD_WORDS}</p>` : ''}
 <p>${incident.state === 'acknowledged' ? html`Acknowledged by ${incident.acknowledgedBy}.` : 'Nobody has acknowledged it.'} <a href="${incident.runbookUrl}">Runbook ${incident.runbook}</a> · ${incident.alerts.length} alert${incident.alerts.length === 1 ? '' : 's'}</p>
