@@ -62,8 +62,8 @@ export interface Evaluator {
     now: EpochMs,
   ): ActionResult & { readonly outcome?: Outcome };
   /**
-   * Writes what hooks do, on the timelines of their incidents and in their records, in one commit. Throws when the store
-   * refuses; what is told by it must then not happen.
+   * Writes what hooks do, on the timelines of their incidents and in their records, in one commit. Throws when the
+   * store refuses; what is told by it must then not happen.
    */
   recordHooks(steps: readonly HookStep[], now: EpochMs): void;
   firing(): readonly Alert[];

@@ -30,9 +30,9 @@ export interface HooksDeps {
 }
 
 export interface Hooks {
-  /** Takes up what was called before; what was under way then is unknown from now on. Call once, before any tick. */
+  /** Takes up what was called before; what was under way then is unknown now. Call once, before any tick. */
   restore(): void;
-  /** What fires now may call a hook; called after each tick that was committed. Returns once all calls are on their way. */
+  /** What fires now may call a hook; called after each tick that was committed. Calls are on their way then. */
   evaluated(now: EpochMs): void;
   /** Resolves when no call is under way. */
   idle(): Promise<void>;
@@ -41,8 +41,8 @@ export interface Hooks {
 }
 
 /**
- * Calls hooks. A call is on disk, with its line in the timeline, before it is made, and is made once: one that no answer
- * came to is never repeated by itself, and counts like any other.
+ * Calls hooks. A call is on disk, with its line in the timeline, before it is made, and is made once: one that no
+ * answer came to is never repeated by itself, and counts like any other.
  */
 export function createHooks(deps: HooksDeps): Hooks {
   const post = deps.post ?? postJson;

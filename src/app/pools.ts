@@ -7,8 +7,8 @@ import type { Pool } from '../hook/plan.ts';
 const SEEN_WITHIN = ms(5 * MINUTE);
 
 /**
- * The pools that are there now. Their size is the smaller of how many hosts take requests and of how many balancers tell,
- * where both are known: a bound that is a share of it must not grow with hosts that are gone.
+ * The pools that are there now. Their size is the smaller of how many hosts take requests and of how many balancers
+ * tell, where both are known: a bound that is a share of it must not grow with hosts that are gone.
  */
 export function poolsOf(features: FeatureView, now: EpochMs): ReadonlyMap<string, Pool> {
   const pools = new Map<string, Pool>();

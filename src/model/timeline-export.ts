@@ -23,7 +23,8 @@ export function timelineMarkdown(incident: IncidentDetailView): string {
     '| when | what | who | why |',
     '|---|---|---|---|',
     ...timeline.map(
-      (entry) => `| ${at(entry.at)} | ${entry.change.replaceAll('_', ' ')} | ${plain(entry.by)} | ${plain(entry.reason)} |`,
+      (entry) =>
+        `| ${at(entry.at)} | ${entry.change.replaceAll('_', ' ')} | ${plain(entry.by)} | ${plain(entry.reason)} |`,
     ),
     '',
     '## Actions',

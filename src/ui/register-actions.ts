@@ -12,14 +12,20 @@ export function registerActionPages(
 ): void {
   server.get<{ Querystring: { message?: unknown } }>('/actions', (request, reply) => {
     const { message } = request.query;
-    const body = actionsPage(queries.followUps({ state: null, incident: null }), typeof message === 'string' ? message : null);
+    const body = actionsPage(
+      queries.followUps({ state: null, incident: null }),
+      typeof message === 'string' ? message : null,
+    );
     return send(reply, 'Actions', '/actions', body);
   });
   server.post<{ Params: { id: string }; Body: Fields | undefined }>('/incidents/:id/actions', (request, reply) => {
     const { title = '', owner = '', due = '', by = '' } = request.body ?? {};
     const incident = Number(request.params.id);
     const outcome = commands.addFollowUp({ incident, title, owner, due, by: by.trim() || 'unknown' });
-    return reply.redirect(`/incidents/${incident}?message=${encodeURIComponent(wordsOf(outcome, 'written down'))}`, 303);
+    return reply.redirect(
+      `/incidents/${incident}?message=${encodeURIComponent(wordsOf(outcome, 'written down'))}`,
+      303,
+    );
   });
   for (const [verb, isDone] of [
     ['done', true],

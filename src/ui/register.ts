@@ -89,7 +89,14 @@ export function registerPages(
         const { by = '', note = '', into = '', ...others } = request.body ?? {};
         const given = { kind, by: by.trim() || 'unknown', note: note.trim() || null, until: null };
         const alerts = Object.entries(others).flatMap(([name, key]) => (name.startsWith('alert-') ? [key] : []));
-        const parties = kind === 'merge' ? { into: Number(into) } : kind === 'split' ? { alerts } : kind === 'resolve' ? { checks: checksOf(others) } : {};
+        const parties =
+          kind === 'merge'
+            ? { into: Number(into) }
+            : kind === 'split'
+              ? { alerts }
+              : kind === 'resolve'
+                ? { checks: checksOf(others) }
+                : {};
         const fields = { ...given, ...parties };
         const outcome = commands.act(Number(request.params.id), fields);
         if (outcome.kind === 'not_found') return notFound(reply, `There is no incident ${request.params.id}.`);

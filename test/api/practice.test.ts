@@ -22,7 +22,11 @@ function paging() {
   const incident = (): Incident => correlator.incidents()[0] as Incident;
   const act = (action: IncidentAction, minute: number) => {
     const acted = correlator.act(1, action, at(minute));
-    return acted.kind === 'done' ? (acted.result.changes.at(-1)?.reason ?? '') : acted.kind === 'conflict' ? acted.message : '';
+    return acted.kind === 'done'
+      ? (acted.result.changes.at(-1)?.reason ?? '')
+      : acted.kind === 'conflict'
+        ? acted.message
+        : '';
   };
   const dueIn = (minute: number): number => ((updateDueAt(incident()) ?? Number.NaN) - at(minute)) / MINUTE;
   return { incident, act, dueIn };
@@ -104,7 +108,9 @@ describe('actions', () => {
     assert.equal(actions.add(request, now).kind, 'done');
     actions.add({ ...request, title: 'first', due: '2026-03-01' }, now);
     const states = (days: number) =>
-      actions.list({ state: null, incident: null }, epochMs(now + days * DAY)).map(({ title, state }) => `${title} ${state}`);
+      actions
+        .list({ state: null, incident: null }, epochMs(now + days * DAY))
+        .map(({ title, state }) => `${title} ${state}`);
     assert.deepEqual(states(0), ['first open', 'x open']);
     assert.deepEqual(states(1), ['first overdue', 'x open']);
     assert.deepEqual(states(2), ['first overdue', 'x overdue']);
@@ -201,6 +207,9 @@ describe('over HTTP', () => {
     assert.deepEqual(acted[0]?.checks, ['synthetic']);
     const added = await post('/incidents/41/actions', { title: 'x', owner: 'ada', due: 'soon', by: 'ada' });
     assert.match(decodeURIComponent(String(added.headers.location)), /"due" is no date/);
-    assert.match(decodeURIComponent(String((await post('/actions/7/done', { by: 'ada' })).headers.location)), /is done/);
+    assert.match(
+      decodeURIComponent(String((await post('/actions/7/done', { by: 'ada' })).headers.location)),
+      /is done/,
+    );
   });
 });

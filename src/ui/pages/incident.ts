@@ -87,7 +87,8 @@ function actions(incident: IncidentDetailView): Html {
 /** What to see to first; what is not needs a reason. */
 function resolveForm({ id }: IncidentDetailView): Html {
   const boxes = CHECKLIST.map(
-    ({ id: check, text }) => html`<label><input type="checkbox" name="check-${check}" value="${check}"> ${text}</label>`,
+    ({ id: check, text }) =>
+      html`<label><input type="checkbox" name="check-${check}" value="${check}"> ${text}</label>`,
   );
   return html`<form method="post" class="actions" action="/incidents/${id}/resolve">
 <fieldset><legend>Before it is resolved by hand</legend>${boxes}</fieldset>
@@ -100,14 +101,18 @@ function resolveForm({ id }: IncidentDetailView): Html {
 function customers({ updateDueAt, customersToldAt }: IncidentDetailView, now: string): Html | '' {
   if (updateDueAt === null) return '';
   const told = customersToldAt === null ? 'not told yet' : html`told ${time(customersToldAt)}`;
-  const due = updateDueAt <= now ? html`<strong>update overdue since ${time(updateDueAt)}</strong>` : html`update due ${time(updateDueAt)}`;
+  const due =
+    updateDueAt <= now
+      ? html`<strong>update overdue since ${time(updateDueAt)}</strong>`
+      : html`update due ${time(updateDueAt)}`;
   return html`<div><dt>Customers</dt><dd>${told}; ${due}</dd></div>`;
 }
 
 /** What is to be done because of it. */
 function followUps({ id, followUps: found }: IncidentDetailView): Html {
   const lines = found.map(
-    ({ title, owner, due, state }) => html`<li>${title}: ${owner}, due ${due}${state === 'open' ? '' : html` (${state})`}</li>`,
+    ({ title, owner, due, state }) =>
+      html`<li>${title}: ${owner}, due ${due}${state === 'open' ? '' : html` (${state})`}</li>`,
   );
   return html`<section aria-labelledby="actions"><h2 id="actions">Actions</h2>
 ${lines.length === 0 ? '' : html`<ul>${lines}</ul>`}
