@@ -1,5 +1,6 @@
 import type { FeatureView } from '../aggregate/features.ts';
 import { type EpochMs, earlier, MINUTE, ms } from '../base/units.ts';
+import { largestByCluster } from '../detect/clusters.ts';
 import { hostsByCluster } from '../detect/hosts.ts';
 import type { Pool } from '../hook/plan.ts';
 
@@ -14,7 +15,7 @@ export function poolsOf(features: FeatureView, now: EpochMs): ReadonlyMap<string
   const pools = new Map<string, Pool>();
   const end = features.watermark(now);
   if (end === null) return pools;
-  const told = toldSizes(features, now);
+  const told = largestByCluster(features, 'cluster.hosts', now);
   const from = earlier(end, SEEN_WITHIN);
   for (const [cluster, known] of hostsByCluster(features)) {
     const hosts = new Set(known.filter(({ requests }) => requests(from, end) > 0).map(({ host }) => host));
@@ -22,18 +23,4 @@ export function poolsOf(features: FeatureView, now: EpochMs): ReadonlyMap<string
     pools.set(cluster, { size: sizes.length === 0 ? null : Math.min(...sizes), hosts });
   }
   return pools;
-}
-
-/** Hosts of a cluster by the balancer that knows most of them; a state is told beside the others. */
-function toldSizes(features: FeatureView, now: EpochMs): ReadonlyMap<string, number> {
-  const sums = new Map<string, Map<string, number>>();
-  for (const { labels, value } of features.gauges('cluster.hosts', now)) {
-    const cluster = labels.get('cluster');
-    if (cluster === undefined) continue;
-    const byBalancer = sums.get(cluster) ?? new Map<string, number>();
-    sums.set(cluster, byBalancer);
-    const balancer = labels.get('balancer') ?? '';
-    byBalancer.set(balancer, (byBalancer.get(balancer) ?? 0) + value);
-  }
-  return new Map([...sums].map(([cluster, byBalancer]) => [cluster, Math.max(...byBalancer.values())]));
 }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { createFollowUps } from '../../src/app/follow-ups.ts';
 import { type EpochMs, epochMs, MINUTE } from '../../src/base/units.ts';
@@ -7,6 +10,7 @@ import type { FollowUp } from '../../src/model/follow-up.ts';
 import type { Incident, IncidentAction } from '../../src/model/incident.ts';
 import { CHECK_IDS, updateDueAt } from '../../src/model/practice.ts';
 import { timelineMarkdown } from '../../src/model/timeline-export.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { registerPages } from '../../src/ui/register.ts';
 import { alertOf, SETTINGS, T0 } from '../support/alerts.ts';
 import { startApi } from '../support/api-server.ts';
@@ -86,6 +90,22 @@ describe('the checklist', () => {
 });
 
 describe('actions', () => {
+  test('are in the file of incidents, and there after a restart', (t) => {
+    const directory = mkdtempSync(join(tmpdir(), 'slowburn-actions-'));
+    t.after(() => rmSync(directory, { recursive: true, force: true }));
+    const file = join(directory, 'slowburn.sqlite');
+    const first = openSqliteStore(file);
+    const fields = { incident: 41, title: 'x', owner: 'ada', due: '2026-03-02', createdAt: at(0), by: 'bob' };
+    const added = first.followUps.add({ ...fields, doneAt: null, doneBy: null });
+    const second = first.followUps.add({ ...fields, title: 'y', doneAt: null, doneBy: null });
+    assert.deepEqual([added.id, second.id], [1, 2]);
+    first.followUps.save({ ...added, doneAt: at(5), doneBy: 'ada' });
+    first.close();
+    const again = openSqliteStore(file);
+    assert.deepEqual(again.followUps.list(), [{ ...added, doneAt: at(5), doneBy: 'ada' }, second]);
+    again.close();
+  });
+
   function book() {
     const held = new Map<number, FollowUp>();
     const store = {

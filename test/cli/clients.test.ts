@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { startApi, TOKENS } from '../support/api-server.ts';
 import { type Answer, runCommand } from '../support/command.ts';
-import { createFakeCommands, FAKE_SILENCE } from '../support/fake-queries.ts';
+import { createFakeCommands, FAKE_FOLLOW_UP, FAKE_SILENCE } from '../support/fake-queries.ts';
 
 /** A running API over the fakes, and the command line beside it. */
 async function start(t: TestContext, over: Parameters<typeof startApi>[1] = {}) {
@@ -110,5 +110,35 @@ describe('slowburn incidents', () => {
       { incident: 41, kind: 'note', by: 'ada', note: 'x', until: null },
     ]);
     assert.equal((await run(['incidents', 'ack', 'one'])).code, 2);
+  });
+
+  test('export writes the record as Markdown or as JSON', async (t) => {
+    const { run } = await start(t);
+    const text = await run(['incidents', 'export', '41']);
+    assert.deepEqual([text.code, text.stdout.startsWith('# ')], [0, true]);
+    const json = JSON.parse((await run(['incidents', 'export', '41', '--format', 'json'])).stdout) as { id: number };
+    assert.equal(json.id, 41);
+    assert.equal((await run(['incidents', 'export', '999'])).code, 1);
+    assert.equal((await run(['incidents', 'export', '41', '--format', 'pdf'])).code, 2);
+  });
+});
+
+describe('slowburn actions', () => {
+  test('are listed, written down with owner and date, done, and opened again', async (t) => {
+    const { run } = await start(t);
+    const { owner, due, title } = FAKE_FOLLOW_UP;
+    const listed = (await run(['actions', 'list'])).stdout;
+    assert.match(listed, /^id +state +due +owner +incident +title/);
+    for (const part of [owner, due, title]) assert.ok(listed.includes(part), part);
+    assert.deepEqual(JSON.parse((await run(['actions', 'list', '--state', 'done', '--json'])).stdout), []);
+    const add = ['actions', 'add', '41', 'raise the drain', '--owner', 'ada'];
+    assert.deepEqual(await run([...add, '--due', '2026-03-15', '--by', 'bob']), {
+      code: 0,
+      stdout: `${FAKE_FOLLOW_UP.id}\n`,
+      stderr: '',
+    });
+    assert.match((await run(['actions', 'done', String(FAKE_FOLLOW_UP.id)])).stdout, /^action \d+ is done$/m);
+    assert.equal((await run(['actions', 'done', '999'])).code, 1);
+    assert.equal((await run(add)).code, 2, 'without a date');
   });
 });
