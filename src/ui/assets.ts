@@ -27,7 +27,10 @@ th, td { text-align: left; vertical-align: top; padding: 6px 10px; border-bottom
 .state.no_data { color: var(--page); } .state.no_traffic { color: var(--ticket); } .state.measured { color: var(--good); }
 .button, button { display: inline-block; min-height: 44px; padding: 10px 16px; border: 1px solid var(--ink); border-radius: 6px; background: var(--ground); color: var(--ink); font: inherit; text-decoration: none; cursor: pointer; }
 .actions { display: flex; flex-wrap: wrap; gap: 12px; align-items: end; margin: 16px 0; } .actions label { display: grid; gap: 4px; color: var(--soft); }
+fieldset { flex-basis: 100%; margin: 0; padding: 4px 12px; border: 1px solid var(--line); border-radius: 6px; }
+.actions fieldset label { grid-template-columns: auto 1fr; align-items: center; min-height: 44px; color: var(--ink); }
 .buttons { display: flex; flex-wrap: wrap; gap: 8px; } input { min-height: 44px; padding: 8px; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 6px; max-width: 100%; }
+input[type="checkbox"] { min-height: 0; width: 20px; height: 20px; } select { min-height: 44px; padding: 8px; font: inherit; color: inherit; background: var(--ground); }
 .message { padding: 8px 12px; border: 1px solid var(--good); border-radius: 6px; }
 .runbook pre { overflow-x: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 12px; } .runbook code { overflow-wrap: anywhere; }
 .stages { min-width: 15em; }
