@@ -31,6 +31,8 @@ interface Health {
   readonly pool: number;
   /** Length of the window that holds at least two pushes of each balancer. */
   readonly windowMs: number;
+  /** Time in which every balancer pushes once. */
+  readonly pushMs: number;
   readonly healthy: ClusterCounter;
   readonly due: ClusterCounter;
   readonly panic: ClusterCounter;
@@ -52,12 +54,14 @@ export const healthCheckCascade: Detector = {
     const fallen = fallenTogether(clusters, end, firingSince, settings);
     const holding: Finding[] = fallen.length === 0 ? [] : [fleetFinding(fallen, clusters.length, end, settings)];
     const inFleet = new Set(fallen.map(({ cluster }) => cluster));
+    const early = fallen.length > 0 ? new Set() : toldTooEarly(clusters, end, firingSince, settings);
     const clear = new Set<string>(clusters.length > 0 ? [labelsKey(FLEET)] : []);
     for (const health of clusters) {
       const key = labelsKey(identityOf(health.cluster));
       if (shareIn(health, end) === null) continue;
       const finding = clusterFinding(health, end, settings);
       if (finding === null) clear.add(key);
+      else if (early.has(health.cluster)) continue;
       else if (!inFleet.has(health.cluster) || firingSince.has(key)) holding.push(finding);
     }
     return { holding, undecided: new Set([...firingSince.keys()].filter((key) => !clear.has(key))) };
@@ -83,7 +87,9 @@ function clustersOf(view: FeatureView, now: EpochMs, settings: DetectorSettings)
       panic: counterOf(panic, cluster),
       requests: counterOf(requests, cluster),
     };
-    return [{ cluster, pool, windowMs: Math.ceil(windowMs / STEP_MS) * STEP_MS, due, ...counters }];
+    const inSteps = (spanMs: number): number => Math.ceil(spanMs / STEP_MS) * STEP_MS;
+    const pushMs = inSteps(Math.max(STEP_MS, slowest.get(cluster) ?? 0));
+    return [{ cluster, pool, windowMs: inSteps(windowMs), pushMs, due, ...counters }];
   });
 }
 
@@ -143,6 +149,25 @@ function fallenTogether(
     }
     return until === end && isNewlyBad(health);
   });
+}
+
+/**
+ * Of several clusters that fall and are not yet many, those that had not fallen a push ago: hosts rarely die together, so
+ * that the others are awaited for a push, and all of it is told once. One that falls alone is told at once.
+ */
+function toldTooEarly(
+  clusters: readonly Health[],
+  end: EpochMs,
+  firingSince: DetectionInput['firingSince'],
+  settings: DetectorSettings,
+): ReadonlySet<string> {
+  const newly = clusters.filter(
+    (health) =>
+      !firingSince.has(labelsKey(identityOf(health.cluster))) && clusterFinding(health, end, settings) !== null,
+  );
+  if (newly.length < 2) return new Set();
+  const isFresh = (health: Health): boolean => clusterFinding(health, epochMs(end - health.pushMs), settings) === null;
+  return new Set(newly.filter(isFresh).map(({ cluster }) => cluster));
 }
 
 function fleetFinding(fallen: readonly Health[], known: number, end: EpochMs, { severity }: DetectorSettings): Finding {

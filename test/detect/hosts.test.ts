@@ -228,6 +228,36 @@ describe('HealthCheckCascade', () => {
     assert.equal(fleet.said.length, 2, 'it ends, and nothing else was said');
   });
 
+  describe('where not all pools panic in the same tick', () => {
+    const some = clusters.slice(0, 10);
+    /** Of the first clusters from the first tick on, of all from the second, third, ... */
+    const said = (first: number, allFrom: number): readonly string[] => {
+      const fleet = new HostFleet({ hosts: 5, clusters: some }, 'HealthCheckCascade');
+      fleet.run(minutes(5), () => ({ requests: 10 }));
+      const began = fleet.seconds;
+      const panic = (scene: HostFleet): void => {
+        const isAll = (scene.seconds - began) / 10 >= allFrom;
+        for (const cluster of isAll ? some : some.slice(0, first)) {
+          scene.count('cluster.panic.requests', { cluster }, 50);
+        }
+      };
+      return fired(fleet.run(40, () => ({ requests: 10 }), panic));
+    };
+    const of = (place: string, second: number): string => `fired HealthCheckCascade page ${place} @${second}`;
+
+    test('two of them wait a push for the others: one page', () => {
+      assert.deepEqual(said(2, 2), [of('fleet', 320)]);
+    });
+
+    test('two that stay alone page a push later, each for itself', () => {
+      assert.deepEqual(said(2, 99), [of('s0', 320), of('s1', 320)]);
+    });
+
+    test('one that falls alone pages at once', () => {
+      assert.deepEqual(said(1, 99), [of('s0', 310)]);
+    });
+  });
+
   test('one cluster below half pages for itself; half of it, or a rolling deploy, does not', () => {
     const fleet = new HostFleet({ hosts: 10 }, 'HealthCheckCascade', 'HealthCheckFlapping');
     const up =
