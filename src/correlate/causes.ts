@@ -8,10 +8,11 @@ export type Effect = Pick<Alert, 'name'> & Partial<Pick<Alert, 'side' | 'burn'>>
 export function leadsTo({ effect, side, of }: CauseEdge, alert: Effect): boolean {
   if (effect !== alert.name) return false;
   if (side !== undefined && alert.side !== undefined && side !== alert.side) return false;
-  return of === undefined || lossOf(alert) === of;
+  return of === undefined || spentOn(alert) === of;
 }
 
-function lossOf({ burn }: Effect): Loss | null {
+/** What a burn spends its budget on; null for what is no burn. */
+function spentOn({ burn }: Effect): Loss | null {
   if (burn === undefined || burn === null) return null;
   return burn.slowerThan === null ? 'errors' : 'latency';
 }

@@ -133,10 +133,9 @@ function fallenTogether(
   settings: DetectorSettings,
 ): readonly Health[] {
   const since = firingSince.get(labelsKey(FLEET));
-  const isNewlyBad = (health: Health): boolean =>
-    !firingSince.has(labelsKey(identityOf(health.cluster))) && clusterFinding(health, end, settings) !== null;
+  const isNew = (health: Health): boolean => isNewlyBad(health, end, firingSince, settings);
   if (since === undefined) {
-    const fallen = clusters.filter((health) => fallAt(health, end, settings) !== null || isNewlyBad(health));
+    const fallen = clusters.filter((health) => fallAt(health, end, settings) !== null || isNew(health));
     const isMany = fallen.length >= threshold(settings, 'fallClusters');
     return isMany && fallen.length >= threshold(settings, 'fallClusterShare') * clusters.length ? fallen : [];
   }
@@ -147,9 +146,17 @@ function fallenTogether(
       const share = fall === null ? null : shareIn(health, end);
       if (fall !== null) return share === null || fall.before - share >= threshold(settings, 'fallBy') / 2;
     }
-    return until === end && isNewlyBad(health);
+    return until === end && isNew(health);
   });
 }
+
+/** It would be told by itself, and has not been. */
+const isNewlyBad = (
+  health: Health,
+  end: EpochMs,
+  firingSince: DetectionInput['firingSince'],
+  settings: DetectorSettings,
+): boolean => !firingSince.has(labelsKey(identityOf(health.cluster))) && clusterFinding(health, end, settings) !== null;
 
 /**
  * Of several clusters that fall and are not yet many, those that had not fallen a push ago: hosts rarely die together,
@@ -161,10 +168,7 @@ function toldTooEarly(
   firingSince: DetectionInput['firingSince'],
   settings: DetectorSettings,
 ): ReadonlySet<string> {
-  const newly = clusters.filter(
-    (health) =>
-      !firingSince.has(labelsKey(identityOf(health.cluster))) && clusterFinding(health, end, settings) !== null,
-  );
+  const newly = clusters.filter((health) => isNewlyBad(health, end, firingSince, settings));
   if (newly.length < 2) return new Set();
   const isFresh = (health: Health): boolean => clusterFinding(health, epochMs(end - health.pushMs), settings) === null;
   return new Set(newly.filter(isFresh).map(({ cluster }) => cluster));
