@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import type { AlertView, IncidentDetailView, IncidentView, Page } from '../../src/model/views.ts';
+import { allDelivered } from '../support/incident-messages.ts';
 import {
   eventually,
   type Hook,
@@ -80,7 +81,8 @@ describe('alerts of other systems over real sockets', () => {
     assert.equal(incident?.severity, 'page');
     assert.equal(incident?.runbookUrl, 'https://runbooks.example/checkout');
     assert.equal(incident?.lead.link, 'http://prometheus.example/graph');
-    await eventually('the page', 10_000, async () => hook.bodies[0]);
+    await allDelivered(second, incident?.id ?? 0);
+    assert.equal(hook.bodies.length, 1);
     await second.kill();
 
     const third = await start();

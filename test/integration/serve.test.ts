@@ -4,6 +4,7 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { AlertView, IncidentDetailView, IncidentView, Page, SloView } from '../../src/model/views.ts';
+import { allDelivered } from '../support/incident-messages.ts';
 import {
   eventually,
   type Hook,
@@ -83,6 +84,7 @@ describe('a burn over real sockets', () => {
       assert.ok((await answer.text()).includes(shows), link);
     }
     const before = await first.json<SloView>('/api/v1/slos/checkout-availability');
+    await allDelivered(first, incident.id);
     await first.kill();
 
     const second = await start(directory);

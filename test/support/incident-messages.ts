@@ -1,5 +1,5 @@
 import type { IncidentDetailView, IncidentView, Page } from '../../src/model/views.ts';
-import type { LiveService } from './live-service.ts';
+import { eventually, type LiveService } from './live-service.ts';
 import type { Body } from './restartable-hook.ts';
 
 /** Our generic webhook, as far as checks look at it. */
@@ -18,6 +18,16 @@ export async function incidentsOf(service: LiveService): Promise<readonly Incide
   const details = items.map(({ id }) => service.json<IncidentDetailView>(`/api/v1/incidents/${id}`));
   return (await Promise.all(details)).sort((a, b) => a.id - b.id);
 }
+
+/**
+ * Waits until all messages about an incident are noted as delivered. A kill between the answer of a receiver and the
+ * note sends one again, with the same event id.
+ */
+export const allDelivered = (service: LiveService, id: number): Promise<boolean> =>
+  eventually('all messages to be noted as delivered', 10_000, async () => {
+    const { sends } = await service.json<IncidentDetailView>(`/api/v1/incidents/${id}`);
+    return sends.length > 0 && sends.every(({ state }) => state === 'delivered') ? true : null;
+  });
 
 /** Reasons of the messages about one incident, in order. */
 export const reasonsOf = (messages: readonly Message[], id: number): string =>
