@@ -45,6 +45,10 @@ export type FeatureName =
   /** Requests of a host whose time is known, and their time in microseconds {cluster, host}. */
   | 'host.timed'
   | 'host.duration'
+  /** Hosts that were healthy once, and since when: it counts nothing {cluster, host}. */
+  | 'host.seen'
+  /** Requests that bounded load sent past the host of their key {cluster}. */
+  | 'cluster.hash.overflows'
   /** Changes between healthy and not, as one balancer sees them {cluster, host, balancer}. */
   | 'host.health.changes'
   /**
@@ -72,6 +76,8 @@ export interface FeatureSeries {
 export type GaugeName =
   /** Hosts {cluster, balancer, state}. */
   | 'cluster.hosts'
+  /** Most places of one host, of clusters that hash {cluster, balancer}. */
+  | 'cluster.hash.entries'
   /** Ejected right now {cluster, balancer}. */
   | 'cluster.ejections.active'
   /** Connections that an accept queue can hold {balancer, listener?}. */

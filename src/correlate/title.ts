@@ -24,6 +24,8 @@ export function titleOf(lead: Alert): string {
       return `A host goes in and out of health${where}`;
     case ALERT.zoneSkew:
       return `A zone carries more than its share${where}`;
+    case ALERT.hostSkew:
+      return `Hosts of a cluster carry uneven shares${where}`;
     case ALERT.trafficStopped:
       return `Traffic has stopped${where}`;
     case ALERT.telemetryLost:

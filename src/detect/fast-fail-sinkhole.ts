@@ -68,7 +68,15 @@ function hostsOf(
     const hosts = clusters.get(cluster) ?? [];
     if (hosts.some((one) => one.host === host)) continue;
     const key = labelsKey(hostIdentity(cluster, host));
-    const counters = { host, key, zone: null, requests: () => 0, errors: () => 0, meanTime: () => null };
+    const counters = {
+      host,
+      key,
+      zone: null,
+      firstDataAt: null,
+      requests: () => 0,
+      errors: () => 0,
+      meanTime: () => null,
+    };
     clusters.set(cluster, [...hosts, counters]);
   }
   return clusters;

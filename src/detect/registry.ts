@@ -16,6 +16,7 @@ import { healthCheckCascade } from './health-check-cascade.ts';
 import { healthCheckFlapping } from './health-check-flapping.ts';
 import { hostEjections } from './host-ejections.ts';
 import { hostOutlier } from './host-outlier.ts';
+import { hostSkew } from './host-skew.ts';
 import type { DetectorSettings } from './settings.ts';
 import { stageTailShift } from './stage-tail-shift.ts';
 import { telemetryLost } from './telemetry-lost.ts';
@@ -42,6 +43,7 @@ export const DETECTORS: readonly Detector[] = [
   healthCheckFlapping,
   hostOutlier,
   zoneSkew,
+  hostSkew,
 ];
 
 const PREFIX = 'detect/';

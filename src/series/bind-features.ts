@@ -63,6 +63,16 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
         draft.count(cells.feature('cluster.panic.requests', known([['cluster', cluster]])), series.weight);
       }
       return;
+    case 'lb.upstream.hash.overflows':
+      if (cluster !== undefined) {
+        draft.count(cells.feature('cluster.hash.overflows', known([['cluster', cluster]])), series.weight);
+      }
+      return;
+    case 'lb.upstream.hash.entries.max': {
+      const labels = known([['cluster', cluster]]);
+      draft.set(cells.gauge('cluster.hash.entries', labels, origin.source()), series.weight);
+      return;
+    }
     case 'lb.upstream.no_healthy.requests':
       if (cluster !== undefined) {
         draft.count(cells.feature('cluster.no_healthy.requests', known([['cluster', cluster]])), series.weight);

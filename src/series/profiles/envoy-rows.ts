@@ -103,6 +103,8 @@ export const ENVOY_ROWS: ReadonlyMap<string, readonly Row[]> = new Map([
   ['cluster.upstream_cx_active', [level('lb.connections.active')]],
   ['cluster.upstream_cx_none_healthy', [count('lb.upstream.no_healthy.requests')]],
   ['cluster.lb_healthy_panic', [count('lb.upstream.panic.requests')]],
+  ['cluster.ring_hash_lb.max_hashes_per_host', [level('lb.upstream.hash.entries.max')]],
+  ['cluster.maglev_lb.max_entries_per_host', [level('lb.upstream.hash.entries.max')]],
   ['cluster.membership_healthy', [hosts('healthy'), hosts('unhealthy', -1)]],
   ['cluster.membership_degraded', [hosts('degraded'), hosts('unhealthy', -1)]],
   ['cluster.membership_excluded', [hosts('excluded'), hosts('unhealthy', -1)]],

@@ -102,6 +102,7 @@ const LEVELS: ReadonlySet<string> = new Set([
   'lb.upstream.ejections.active',
   'lb.upstream.circuit.open',
   'lb.connections.active',
+  'lb.upstream.hash.entries.max',
   'lb.tls.certificate.not_after',
 ]);
 

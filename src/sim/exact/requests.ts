@@ -90,6 +90,7 @@ export class Requests {
     const route = fleet.route(balancer, cluster);
     const host = fleet.pinned[cluster]?.draw() ?? route.pick(now, request.key);
     request.host = host;
+    fleet.measures.hashOverflows[this.#cell(request)] = route.overflowed;
     request.sentMs = now;
     if (host === NO_HOST) {
       add(fleet.measures.noHealthy, this.#cell(request), 1);

@@ -31,6 +31,8 @@ export class FluidRequests {
   readonly #carried: Float64Array;
   readonly #entry: Int32Array;
   readonly #shares: Float64Array;
+  /** Share of the picks last shared out that bounded load sent past their host. */
+  #overflow = 0;
   readonly #columns: { weight: Float64Array; timeS: Float64Array; inFlight: Float64Array; ageMs: Float64Array };
 
   constructor(fleet: Fleet, edge: EdgeLoad, load: HostLoad) {
@@ -86,6 +88,7 @@ export class FluidRequests {
       return;
     }
     if (route.pool.inPanic) add(measures.panicRequests, cell, count);
+    if (this.#overflow > 0) add(measures.hashOverflows, cell, drawBinomial(prng, count, this.#overflow));
     let [left, shareLeft] = [count, 1];
     for (let i = 0; i < entries; i += 1) {
       const share = at(this.#shares, i);
@@ -104,6 +107,7 @@ export class FluidRequests {
     const first = at(firstHost, cluster);
     const connections = pinned[cluster] ?? null;
     let count = 0;
+    this.#overflow = 0;
     for (let host = 0; host < spec.hosts.length; host += 1) {
       const isTaken =
         connections === null ? route.isUsable(host) && route.groupOf(host) === group : connections.share(host) > 0;
@@ -124,7 +128,8 @@ export class FluidRequests {
     if (connections !== null || count === 0) return count;
     const hotShare = at(hotKeyShare, cluster);
     // Which host owns the hot key does not matter to a fluid: it is the first that may be picked.
-    policyShares(spec.policy, { count, ...this.#columns, hotShare, hotHost: 0 }, this.#shares);
+    const input = { count, ...this.#columns, hotShare, hotHost: 0 };
+    this.#overflow = policyShares(spec.policy, input, this.#shares);
     return count;
   }
 

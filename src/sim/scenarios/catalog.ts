@@ -4,6 +4,7 @@ import { healthCascade, healthCascadePanic } from './health.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
+import { hotKey, scaleOutLongLived } from './skews.ts';
 import { hostsSlow } from './slow-hosts.ts';
 import { zoneHot } from './zones.ts';
 
@@ -19,6 +20,8 @@ export const SCENARIOS: readonly Scenario[] = [
   ticketRotation,
   launchDay,
   zoneHot,
+  hotKey,
+  scaleOutLongLived,
   acceptQueue,
   certificateStalled,
   cleanDay,

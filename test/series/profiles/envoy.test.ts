@@ -249,6 +249,13 @@ test('panic, no healthy host, overflow and circuit breakers', () => {
   ]);
 });
 
+test('clusters that hash are told by their tables', () => {
+  const common = 'lb.side=upstream,lb.upstream.cluster=checkout';
+  for (const name of ['cluster.ring_hash_lb.max_hashes_per_host', 'cluster.maglev_lb.max_entries_per_host']) {
+    assert.deepEqual(read(gaugeOf(name, CHECKOUT)), [`lb.upstream.hash.entries.max{${common}}`]);
+  }
+});
+
 test('hosts are counted beside their cluster, never added to it', () => {
   const endpoint = { ...CHECKOUT, 'envoy.endpoint_address': '10.1.2.3:8080' };
   const place = 'lb.side=upstream,lb.upstream.cluster=checkout,lb.upstream.host.name=10.1.2.3:8080';
