@@ -40,6 +40,9 @@ export type FeatureName =
   | 'balancer.cpu.time'
   /** Requests copied to a shadow {cluster?, outcome}; cluster = where the copies go. */
   | 'mirror.requests'
+  /** Readings of connections that clients hold open, added up, and how many readings {balancer, listener?}. */
+  | 'connections.open'
+  | 'connections.open.readings'
   /** Connections that a full accept queue turned away {balancer}. */
   | 'accept_queue.overflows'
   /** Requests of a host whose time is known, and their time in microseconds {cluster, host}. */
@@ -147,6 +150,8 @@ export interface BalancerState {
   readonly zone: string | null;
   readonly region: string | null;
   readonly flavor: string;
+  /** What its resource calls the service that it is part of, as far as it does. */
+  readonly service?: string;
   readonly version: string | null;
   readonly firstSeenAt: EpochMs;
   readonly newestPointAt: EpochMs;

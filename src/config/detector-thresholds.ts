@@ -168,6 +168,13 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     minEvents: { kind: 'count', text: 'Requests of the cluster that must be known.' },
     minExpected: { kind: 'count', text: 'Requests that were due of them.' },
   },
+  [ALERT.balancerSkew]: {
+    maxOverMean: { kind: 'factor', text: "A balancer's connections, handshakes or CPU over the mean of its peers." },
+    heldFor: { kind: 'duration', text: 'For this long.' },
+    minConnections: { kind: 'count', text: 'Open connections per balancer that the mean must be.' },
+    minHandshakes: { kind: 'count', text: 'Handshakes per balancer that each fifth of that time must hold.' },
+    minUtilization: { kind: 'share', text: 'CPU of the hottest balancer below which it is not compared.' },
+  },
   [ALERT.notificationsFailing]: {
     after: { kind: 'duration', text: 'A message that waits for so long has not arrived.' },
   },

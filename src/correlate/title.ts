@@ -26,6 +26,8 @@ export function titleOf(lead: Alert): string {
       return `A zone carries more than its share${where}`;
     case ALERT.hostSkew:
       return `Hosts of a cluster carry uneven shares${where}`;
+    case ALERT.balancerSkew:
+      return `Few balancers carry most of the load${where}`;
     case ALERT.trafficStopped:
       return `Traffic has stopped${where}`;
     case ALERT.telemetryLost:

@@ -5,6 +5,7 @@ import { type Alert, type AlertChange, alertKey } from '../model/alert.ts';
 import { type Labels, labelsKey, labelsOf, mergeLabels } from '../model/labels.ts';
 import { acceptQueueSaturation } from './accept-queue-saturation.ts';
 import { balancerSaturation } from './balancer-saturation.ts';
+import { balancerSkew } from './balancer-skew.ts';
 import { certificateRenewalStalled } from './certificate-renewal-stalled.ts';
 import { configPushRegression } from './config-push-regression.ts';
 import type { Detector, Finding } from './detector.ts';
@@ -44,6 +45,7 @@ export const DETECTORS: readonly Detector[] = [
   hostOutlier,
   zoneSkew,
   hostSkew,
+  balancerSkew,
 ];
 
 const PREFIX = 'detect/';

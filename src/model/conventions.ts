@@ -127,6 +127,7 @@ export const ALERT = {
   healthCheckFlapping: 'HealthCheckFlapping',
   zoneSkew: 'ZoneSkew',
   hostSkew: 'HostSkew',
+  balancerSkew: 'BalancerSkew',
   trafficStopped: 'TrafficStopped',
   telemetryLost: 'TelemetryLost',
   handshakeStorm: 'HandshakeStorm',

@@ -47,6 +47,9 @@ export function applyChange(fleet: Fleet, now: number, change: Change): void {
     case 'hot_key':
       fleet.hotKeyShare[change.cluster] = change.share;
       return;
+    case 'nat':
+      fleet.nat = { sources: change.sources, share: change.share };
+      return;
     case 'l4_nodes':
       reset(fleet, fleet.l4.nodesChanged(change.nodes));
       return;

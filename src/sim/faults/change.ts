@@ -70,6 +70,8 @@ export type Change =
       readonly newShare?: number;
     }
   | { readonly kind: 'hot_key'; readonly cluster: number; readonly share: number }
+  /** This share of new connections comes from so few addresses, each of which is hashed to one balancer; 0: none. */
+  | { readonly kind: 'nat'; readonly sources: number; readonly share: number }
   | { readonly kind: 'l4_nodes'; readonly nodes: number }
   | { readonly kind: 'balancers'; readonly balancers: BalancerChoice; readonly present: boolean }
   | { readonly kind: 'accept_rate'; readonly balancers: BalancerChoice; readonly acceptsPerS: number };

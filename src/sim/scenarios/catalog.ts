@@ -4,7 +4,7 @@ import { healthCascade, healthCascadePanic } from './health.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
-import { hotKey, scaleOutLongLived } from './skews.ts';
+import { hotKey, scaleOutLongLived, websocketsNat } from './skews.ts';
 import { hostsSlow } from './slow-hosts.ts';
 import { zoneHot } from './zones.ts';
 
@@ -22,6 +22,7 @@ export const SCENARIOS: readonly Scenario[] = [
   zoneHot,
   hotKey,
   scaleOutLongLived,
+  websocketsNat,
   acceptQueue,
   certificateStalled,
   cleanDay,

@@ -84,3 +84,39 @@ export const scaleOutLongLived: Scenario = {
     };
   },
 };
+
+/** Addresses behind which most clients hide. */
+const SOURCES = 3;
+const NATTED_SHARE = 0.7;
+const NATTED_FOR_MS = 20 * MINUTE_MS;
+
+export const websocketsNat: Scenario = {
+  name: 'websockets-nat',
+  title: 'most clients come from three addresses that are hashed by source: few balancers hold their connections',
+  size: { hosts: 20, balancers: 20, zones: 2, requestsPerS: 14_000 },
+  range: { hosts: [5, 60], balancers: [10, 50], zones: [1, 4], requestsPerS: [2000, 100_000] },
+  plan(size, seed) {
+    const expected = incident(ALERT.balancerSkew, {
+      severity: 'ticket',
+      withinMs: 8 * MINUTE_MS,
+      pages: 0,
+      evidence: [named('a balancer', /\blb-\d+/), named('what it holds', /connections|handshakes/)],
+    });
+    const nat = (share: number) => ({ kind: 'nat', sources: SOURCES, share }) as const;
+    return {
+      // 20 requests a connection that lives for ten minutes: 420,000 of them at 14,000/s.
+      fleet: sizedFleet(size, { seed, balancerUse: 0.15, clients: { connectionLifeMs: 10 * MINUTE_MS } }),
+      timeline: [
+        { at: FAULT_AT_MS, change: nat(NATTED_SHARE) },
+        { at: FAULT_AT_MS + NATTED_FOR_MS, change: nat(0) },
+      ],
+      engine: null,
+      pushMs: 10_000,
+      faultAtMs: FAULT_AT_MS,
+      overAtMs: FAULT_AT_MS + NATTED_FOR_MS,
+      untilMs: FAULT_AT_MS + NATTED_FOR_MS + 45 * MINUTE_MS,
+      expected,
+      expectedOfEnvoy: expected,
+    };
+  },
+};
