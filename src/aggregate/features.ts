@@ -50,6 +50,9 @@ export type FeatureName =
   | 'host.duration'
   /** Hosts that were healthy once, and since when: it counts nothing {cluster, host}. */
   | 'host.seen'
+  /** Retries, and those that a budget kept back {cluster, layer?}. */
+  | 'cluster.retries'
+  | 'cluster.retries.overflow'
   /** Requests that bounded load sent past the host of their key {cluster}. */
   | 'cluster.hash.overflows'
   /** Changes between healthy and not, as one balancer sees them {cluster, host, balancer}. */

@@ -175,6 +175,15 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     minHandshakes: { kind: 'count', text: 'Handshakes per balancer that each fifth of that time must hold.' },
     minUtilization: { kind: 'share', text: 'CPU of the hottest balancer below which it is not compared.' },
   },
+  [ALERT.retryStorm]: {
+    budget: { kind: 'share', text: "Retries of one layer above this share of the cluster's requests." },
+    overflowShare: { kind: 'share', text: 'Or retries that a budget kept back, above this share of them.' },
+    overflowOverUsual: { kind: 'factor', text: 'And this many times their usual share.' },
+    layerShare: { kind: 'share', text: 'Or two layers that each retry above this share.' },
+    minEvents: { kind: 'count', text: 'Retries that the window must hold.' },
+    minExpected: { kind: 'count', text: 'Retries that the budget must allow in it.' },
+    holdFor: { kind: 'duration', text: 'The window that is judged.' },
+  },
   [ALERT.notificationsFailing]: {
     after: { kind: 'duration', text: 'A message that waits for so long has not arrived.' },
   },

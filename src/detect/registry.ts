@@ -18,6 +18,7 @@ import { healthCheckFlapping } from './health-check-flapping.ts';
 import { hostEjections } from './host-ejections.ts';
 import { hostOutlier } from './host-outlier.ts';
 import { hostSkew } from './host-skew.ts';
+import { retryStorm } from './retry-storm.ts';
 import type { DetectorSettings } from './settings.ts';
 import { stageTailShift } from './stage-tail-shift.ts';
 import { telemetryLost } from './telemetry-lost.ts';
@@ -46,6 +47,7 @@ export const DETECTORS: readonly Detector[] = [
   zoneSkew,
   hostSkew,
   balancerSkew,
+  retryStorm,
 ];
 
 const PREFIX = 'detect/';

@@ -63,6 +63,9 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
         draft.count(cells.feature('cluster.panic.requests', known([['cluster', cluster]])), series.weight);
       }
       return;
+    case 'lb.retries':
+      bindRetries(draft, series, cluster, cells);
+      return;
     case 'lb.upstream.hash.overflows':
       if (cluster !== undefined) {
         draft.count(cells.feature('cluster.hash.overflows', known([['cluster', cluster]])), series.weight);
@@ -125,6 +128,22 @@ function bindHost(draft: BindingDraft, series: CanonicalSeries, cluster: string 
   ]);
   draft.count(cells.feature('host.requests', labels), weight);
   if (isError(attributes)) draft.count(cells.feature('host.errors', labels), weight);
+}
+
+/** Of those that succeeded or ran out of tries each is an attempt already. */
+function bindRetries(
+  draft: BindingDraft,
+  { attributes, weight }: CanonicalSeries,
+  cluster: string | undefined,
+  cells: CellSource,
+): void {
+  const outcome = attributes.get(ATTRIBUTE.retryOutcome) ?? 'attempt';
+  if (cluster === undefined || (outcome !== 'attempt' && outcome !== 'overflow')) return;
+  const labels = known([
+    ['cluster', cluster],
+    ['layer', attributes.get(ATTRIBUTE.layer)],
+  ]);
+  draft.count(cells.feature(outcome === 'attempt' ? 'cluster.retries' : 'cluster.retries.overflow', labels), weight);
 }
 
 function bindEjections(

@@ -52,6 +52,8 @@ export interface ClusterSpec {
   readonly panicBelow: number;
   /** Most retries per request, and their largest share of requests in flight. Null: none. */
   readonly retries: { readonly max: number; readonly budget: number } | null;
+  /** Most times that clients send a request again that failed. The exact engine only. */
+  readonly clientRetries: number;
   readonly timeoutMs: number;
   /** Share of requests that carry one hot key; the others have keys of their own. */
   readonly hotKeyShare: number;
@@ -145,6 +147,7 @@ export const CLUSTER: ClusterSpec = {
   outliers: null,
   panicBelow: 0.5,
   retries: null,
+  clientRetries: 0,
   timeoutMs: 15_000,
   hotKeyShare: 0,
   clientErrorShare: 0,

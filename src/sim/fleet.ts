@@ -91,6 +91,9 @@ export class Fleet {
   readonly routes: readonly Route[];
   readonly pinned: readonly (PinnedConnections | null)[];
   readonly hotKeyShare: Float64Array;
+  /** By cluster: most retries of a request, by its balancer and by its client. */
+  readonly retriesMax: Float64Array;
+  readonly clientRetriesMax: Float64Array;
   readonly dependencies: readonly DependencyState[];
   readonly traffic: TrafficState;
   readonly configVersions: string[] = [FIRST_CONFIG];
@@ -124,6 +127,8 @@ export class Fleet {
       pinned === null ? null : new PinnedConnections(pinned.connections, pinned.maxAgeMs, hosts.length, this.prng),
     );
     this.hotKeyShare = Float64Array.from(clusters, ({ hotKeyShare }) => hotKeyShare);
+    this.retriesMax = Float64Array.from(clusters, ({ retries }) => retries?.max ?? 0);
+    this.clientRetriesMax = Float64Array.from(clusters, ({ clientRetries }) => clientRetries);
     this.dependencies = spec.dependencies.map(({ serviceMs }) => ({ serviceMs, failShare: 0, hangShare: 0 }));
     this.traffic = {
       requests: new Float64Array(clusters.length).fill(1),

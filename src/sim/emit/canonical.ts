@@ -197,9 +197,15 @@ class Own {
         counter(
           'lb.retries',
           '{retry}',
-          { ...upstream, [ATTRIBUTE.retryOutcome]: outcome },
+          { ...upstream, [ATTRIBUTE.retryOutcome]: outcome, [ATTRIBUTE.layer]: 'edge' },
           { column: measures.retries, index: cell * RETRY_OUTCOMES.length + o },
         ),
+      ),
+      counter(
+        'lb.retries',
+        '{retry}',
+        { ...upstream, [ATTRIBUTE.retryOutcome]: 'attempt', [ATTRIBUTE.layer]: 'client' },
+        { column: measures.clientRetries, index: cell },
       ),
       ...(isHashing(policy)
         ? [

@@ -15,6 +15,8 @@ const CONNECT_SHARE = 0.05;
 const REFUSED_MS = 1;
 /** First byte of the answer until the last is handed to the kernel, mean, ms. Ours. */
 const WRITE_MS = 0.3;
+/** A client waits for this long, and up to twice, before it sends a failed request again. Ours. */
+const RESEND_MS = 50;
 const HOT_KEY = 0x5eed;
 const RETRY = { attempt: 0, success: 1, overflow: 2 } as const;
 
@@ -28,6 +30,8 @@ interface Request {
   sentMs: number;
   addedMs: number;
   retries: number;
+  /** Times that the client had sent it before. */
+  sent: number;
   outcome: number;
   /** The host did answer: its time counts as a backend's. */
   answered: boolean;
@@ -54,8 +58,8 @@ export class Requests {
     this.#retrying = new Int32Array(fleet.routes.length);
   }
 
-  /** A client sends a request. */
-  arrive(now: number, cluster: number): void {
+  /** A client sends a request, for the first time or again (`sent` times before). */
+  arrive(now: number, cluster: number, sent = 0): void {
     const fleet = this.#fleet;
     const balancer = fleet.l4.balancerOf(fleet.prng.below(2 ** 32));
     const share = balancer < 0 ? 0 : fleet.availability(balancer);
@@ -74,7 +78,9 @@ export class Requests {
       startMs: now,
       addedMs: done - now,
       retries: 0,
+      sent,
     });
+    if (sent > 0) add(fleet.measures.clientRetries, this.#cell(request), 1);
     add(this.#underWay, this.#cell(request), 1);
     if (fleet.prng.next() < at(fleet.balancers.failShare, balancer)) {
       request.outcome = CLASS.serverError;
@@ -183,7 +189,7 @@ export class Requests {
 
   #mayRetry(request: Request): boolean {
     const { retries } = clusterOf(this.#fleet, request.cluster);
-    if (retries === null || request.retries >= retries.max) return false;
+    if (retries === null || request.retries >= at(this.#fleet.retriesMax, request.cluster)) return false;
     const cell = this.#cell(request);
     // A retry keeps its place in the budget until its request ends.
     const isFirst = request.retries === 0;
@@ -206,6 +212,11 @@ export class Requests {
       add(this.#retrying, cell, -1);
       if (request.outcome === CLASS.ok) add(measures.retries, cell * RETRY_OUTCOMES.length + RETRY.success, 1);
     }
+    const isFailed = request.outcome === CLASS.serverError || request.outcome === CLASS.none;
+    if (isFailed && request.sent < at(this.#fleet.clientRetriesMax, request.cluster)) {
+      const when = now + RESEND_MS * (1 + prng.next());
+      this.#events.schedule(when, EVENT.resend, request.cluster, request.sent + 1);
+    }
     const writeMs = drawExponential(prng, WRITE_MS);
     add(measures.requests, cell * CLASSES + request.outcome, 1);
     measures.requestDuration.record(cell, (now - request.startMs + writeMs) / 1000);
@@ -227,6 +238,7 @@ export class Requests {
         sentMs: 0,
         addedMs: 0,
         retries: 0,
+        sent: 0,
         outcome: 0,
         answered: false,
       }) - 1

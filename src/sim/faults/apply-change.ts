@@ -44,6 +44,10 @@ export function applyChange(fleet: Fleet, now: number, change: Change): void {
     case 'traffic':
       changeTraffic(fleet, change);
       return;
+    case 'retries':
+      fleet.retriesMax[change.cluster] = change.balancers;
+      fleet.clientRetriesMax[change.cluster] = change.clients;
+      return;
     case 'hot_key':
       fleet.hotKeyShare[change.cluster] = change.share;
       return;

@@ -69,6 +69,8 @@ export type Change =
       readonly connections?: number;
       readonly newShare?: number;
     }
+  /** Balancers and clients retry so often at most from now on. */
+  | { readonly kind: 'retries'; readonly cluster: number; readonly balancers: number; readonly clients: number }
   | { readonly kind: 'hot_key'; readonly cluster: number; readonly share: number }
   /** This share of new connections comes from so few addresses, each of which is hashed to one balancer; 0: none. */
   | { readonly kind: 'nat'; readonly sources: number; readonly share: number }

@@ -38,6 +38,9 @@ export class FluidEngine {
   #changedAt = Number.NEGATIVE_INFINITY;
 
   constructor(fleet: Fleet, timeline: readonly TimedChange[]) {
+    if (fleet.spec.clusters.some(({ clientRetries }) => clientRetries > 0)) {
+      throw new RangeError('clients that retry need the exact engine');
+    }
     this.#fleet = fleet;
     this.#timeline = [...timeline].sort((a, b) => a.at - b.at);
     this.#edge = new EdgeLoad(fleet);

@@ -1,0 +1,58 @@
+import { ALERT } from '../../model/conventions.ts';
+import type { HostBehaviour } from '../faults/change.ts';
+import { hostsOf } from '../fleet-spec.ts';
+import { incident, named } from './expectations.ts';
+import { MINUTE_MS, SECOND_MS, sizedFleet } from './fleets.ts';
+import type { Scenario } from './scenario.ts';
+
+const FAULT_AT_MS = 20 * MINUTE_MS;
+const BLIP_MS = 30 * SECOND_MS;
+const BLIP_SLOWER = 4;
+/** What waits longer is given up, and its work is done for nobody: that keeps the storm going. */
+const TIMEOUT_MS = 400;
+/** Of balancers, and of clients: a request may reach hosts 4 x 4 times. */
+const RETRIES = 3;
+/** What hosts use of their capacity, and how much that is: few slots, so that work in vain fills them. */
+const USE = 0.5;
+const SLOTS = 3;
+const PER_HOST_MIN = 25;
+const STORM_MS = 8 * MINUTE_MS;
+
+export const retryLayers: Scenario = {
+  name: 'retry-layers',
+  title: 'hosts are slow for 30 s; balancers and clients both retry three times, and keep them down for 8 min',
+  size: { hosts: 8, balancers: 3, zones: 1, requestsPerS: 200 },
+  range: { hosts: [5, 12], balancers: [2, 8], zones: [1, 4], requestsPerS: [100, 300] },
+  plan(drawn, seed) {
+    const size = { ...drawn, requestsPerS: Math.max(drawn.requestsPerS, PER_HOST_MIN * drawn.hosts) };
+    const serviceMs = (SECOND_MS * USE * SLOTS * size.hosts) / size.requestsPerS;
+    const hosts = hostsOf(size.hosts, { slots: SLOTS, serviceMs, name: 'app' }, size.zones);
+    const storm = {
+      severity: 'page',
+      withinMs: 4 * MINUTE_MS,
+      pages: 1,
+      ends: 'calmed',
+      evidence: [named('retries beside requests', /retries beside \d+ requests/)],
+    } as const;
+    const set = (behaviour: HostBehaviour) => ({ kind: 'hosts', cluster: 0, hosts: 'all', set: behaviour }) as const;
+    const cluster = { hosts, retries: { max: RETRIES, budget: 1 }, clientRetries: RETRIES, timeoutMs: TIMEOUT_MS };
+    return {
+      fleet: sizedFleet(size, { seed, cluster }),
+      timeline: [
+        { at: FAULT_AT_MS, change: set({ slow: BLIP_SLOWER }) },
+        { at: FAULT_AT_MS + BLIP_MS, change: set({ slow: 1 }) },
+        { at: FAULT_AT_MS + STORM_MS, change: { kind: 'retries', cluster: 0, balancers: 0, clients: 0 } },
+      ],
+      engine: 'exact',
+      pushMs: 10_000,
+      faultAtMs: FAULT_AT_MS,
+      overAtMs: FAULT_AT_MS + STORM_MS,
+      untilMs: FAULT_AT_MS + STORM_MS + 60 * MINUTE_MS,
+      expected: incident(ALERT.retryStorm, {
+        ...storm,
+        evidence: [...storm.evidence, named('both layers', /\b(edge and client|client and edge)\b/)],
+      }),
+      expectedOfEnvoy: incident(ALERT.retryStorm, { ...storm, because: 'Envoy tells its own retries only' }),
+    };
+  },
+};
