@@ -40,9 +40,9 @@ interface Storm {
 }
 
 /**
- * Retries multiply the load on a cluster that already fails. A failed request becomes as many as a layer may retry; where
- * several layers retry, as many as the product of all of them. Told by retries above their budget, by retries that the
- * budget kept back, or by more than one layer that retries.
+ * Retries multiply the load on a cluster that already fails. A failed request becomes as many as a layer may retry;
+ * where several layers retry, as many as the product of all of them. Told by retries above their budget, by retries that
+ * the budget kept back, or by more than one layer that retries.
  */
 export const retryStorm: Detector = {
   name: ALERT.retryStorm,
@@ -143,8 +143,8 @@ function layersIn(layers: Layers, total: ClusterCounter, from: EpochMs, to: Epoc
 }
 
 /**
- * How many times the load without retries. Some balancers count each retry as a request of its cluster, some do not: where
- * retries leave room among the requests, these are taken to hold them.
+ * How many times the load without retries. Some balancers count each retry as a request of its cluster, some do not:
+ * where retries leave room among the requests, these are taken to hold them.
  */
 function timesOf(layers: readonly Layer[], requests: number): number {
   const first = requests - layers.reduce((sum, { retries }) => sum + retries, 0);
