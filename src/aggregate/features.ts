@@ -53,6 +53,8 @@ export type FeatureName =
   /** Retries, and those that a budget kept back {cluster, layer?}. */
   | 'cluster.retries'
   | 'cluster.retries.overflow'
+  /** Requests that a balancer rejected itself: limits, open circuits, rate limits {cluster?, reason?}. */
+  | 'cluster.rejections'
   /** Requests that bounded load sent past the host of their key {cluster}. */
   | 'cluster.hash.overflows'
   /** Changes between healthy and not, as one balancer sees them {cluster, host, balancer}. */

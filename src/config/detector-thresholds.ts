@@ -184,6 +184,14 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     minExpected: { kind: 'count', text: 'Retries that the budget must allow in it.' },
     holdFor: { kind: 'duration', text: 'The window that is judged.' },
   },
+  [ALERT.admissionRejections]: {
+    minShare: { kind: 'share', text: 'Rejections for one reason above this share of the requests.' },
+    overUsual: { kind: 'factor', text: 'And this many times their usual share.' },
+    minEvents: { kind: 'count', text: 'Rejections for that reason that the window must hold.' },
+    minExpected: { kind: 'count', text: 'Requests that a comparable window must hold.' },
+    hostFails: { kind: 'share', text: 'A host that fails this share of its requests counts among those that fail.' },
+    holdFor: { kind: 'duration', text: 'The window that is judged.' },
+  },
   [ALERT.notificationsFailing]: {
     after: { kind: 'duration', text: 'A message that waits for so long has not arrived.' },
   },

@@ -30,6 +30,8 @@ export function titleOf(lead: Alert): string {
       return `Few balancers carry most of the load${where}`;
     case ALERT.retryStorm:
       return `Retries multiply the load${where}`;
+    case ALERT.admissionRejections:
+      return `Balancers reject requests${where}`;
     case ALERT.trafficStopped:
       return `Traffic has stopped${where}`;
     case ALERT.telemetryLost:

@@ -4,6 +4,7 @@ import { type EpochMs, epochMs } from '../base/units.ts';
 import { type Alert, type AlertChange, alertKey } from '../model/alert.ts';
 import { type Labels, labelsKey, labelsOf, mergeLabels } from '../model/labels.ts';
 import { acceptQueueSaturation } from './accept-queue-saturation.ts';
+import { admissionRejections } from './admission-rejections.ts';
 import { balancerSaturation } from './balancer-saturation.ts';
 import { balancerSkew } from './balancer-skew.ts';
 import { certificateRenewalStalled } from './certificate-renewal-stalled.ts';
@@ -48,6 +49,7 @@ export const DETECTORS: readonly Detector[] = [
   hostSkew,
   balancerSkew,
   retryStorm,
+  admissionRejections,
 ];
 
 const PREFIX = 'detect/';

@@ -134,6 +134,7 @@ export const ALERT = {
   hostSkew: 'HostSkew',
   balancerSkew: 'BalancerSkew',
   retryStorm: 'RetryStorm',
+  admissionRejections: 'AdmissionRejections',
   trafficStopped: 'TrafficStopped',
   telemetryLost: 'TelemetryLost',
   handshakeStorm: 'HandshakeStorm',

@@ -66,6 +66,15 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
     case 'lb.retries':
       bindRetries(draft, series, cluster, cells);
       return;
+    case 'lb.rejections': {
+      const reason = series.attributes.get(ATTRIBUTE.rejectionReason);
+      const labels = known([
+        ['cluster', cluster],
+        ['reason', reason],
+      ]);
+      draft.count(cells.feature('cluster.rejections', labels), series.weight);
+      return;
+    }
     case 'lb.upstream.hash.overflows':
       if (cluster !== undefined) {
         draft.count(cells.feature('cluster.hash.overflows', known([['cluster', cluster]])), series.weight);

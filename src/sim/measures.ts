@@ -57,6 +57,8 @@ export class Measures {
   /** (balancer, cluster). */
   readonly noHealthy: Float64Array;
   readonly panicRequests: Float64Array;
+  /** (balancer, cluster): requests beyond the limit of those in flight. */
+  readonly rejections: Float64Array;
   /** (balancer, cluster): requests that clients say they send again. */
   readonly clientRetries: Float64Array;
   /** (balancer, cluster): requests that bounded load sent past the host of their key. */
@@ -88,6 +90,7 @@ export class Measures {
     this.retries = new Float64Array(perCluster * RETRY_OUTCOMES.length);
     this.noHealthy = new Float64Array(perCluster);
     this.panicRequests = new Float64Array(perCluster);
+    this.rejections = new Float64Array(perCluster);
     this.clientRetries = new Float64Array(perCluster);
     this.hashOverflows = new Float64Array(perCluster);
     this.hostBusyS = new Float64Array(hosts);

@@ -10,7 +10,7 @@ import type { Attributes, BalancerSeries, Cell, CounterSeries, EmittedSeries, Ga
 export const CERTIFICATE_NAME = 'edge';
 const LISTENER = 'edge';
 /** Scratch places per cluster and per balancer; hosts take one each. */
-const PER_CLUSTER = BUCKETS + 6;
+const PER_CLUSTER = BUCKETS + 7;
 const PER_BALANCER = 16;
 
 /** Everything that is known about a balancer, in the canonical vocabulary. */
@@ -74,6 +74,7 @@ class Own {
       draining: scratch.take(),
       ejected: scratch.take(),
       hashEntries: scratch.take(),
+      ownAnswers: scratch.take(),
     }));
   }
 
@@ -110,6 +111,8 @@ class Own {
     put(cells.draining, seen.draining);
     put(cells.ejected, seen.ejected);
     put(cells.hashEntries, hashEntries(seen.healthy));
+    const cell = this.#balancer * fleet.clusterCount + cluster;
+    put(cells.ownAnswers, at(fleet.measures.noHealthy, cell) + at(fleet.measures.rejections, cell));
     const { pool } = fleet.route(this.#balancer, cluster);
     const first = at(fleet.firstHost, cluster);
     const hosts = fleet.spec.clusters[cluster]?.hosts.length ?? 0;
@@ -164,7 +167,7 @@ class Own {
 
   cluster(cluster: number): EmittedSeries[] {
     const { measures, clusterCount, spec } = this.#fleet;
-    const { name = '', policy = 'two-choices' } = spec.clusters[cluster] ?? {};
+    const { name = '', policy = 'two-choices', maxInFlight = null } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
     const downstream = { [ATTRIBUTE.side]: 'downstream', [ATTRIBUTE.listener]: LISTENER, [ATTRIBUTE.cluster]: name };
     const upstream = { [ATTRIBUTE.side]: 'upstream', [ATTRIBUTE.cluster]: name };
@@ -174,12 +177,24 @@ class Own {
       ...RESPONSE_CLASSES.map((responseClass, c) =>
         requests({ ...downstream, [ATTRIBUTE.responseClass]: responseClass }, measures.requests, cell * CLASSES + c),
       ),
-      // The balancer's own answer where no host is left; it has no host and no zone.
-      requests(
+      // The balancer's own answer where no host is left, or its limit is reached; it has no host and no zone.
+      counter(
+        'lb.requests',
+        '{request}',
         { ...upstream, [ATTRIBUTE.responseClass]: '5xx', [ATTRIBUTE.responseSource]: 'proxy' },
-        measures.noHealthy,
-        cell,
+        cells.ownAnswers,
       ),
+      ...(maxInFlight === null
+        ? []
+        : [
+            counter(
+              'lb.rejections',
+              '{request}',
+              { ...upstream, [ATTRIBUTE.rejectionReason]: 'circuit_open' },
+              { column: measures.rejections, index: cell },
+              true,
+            ),
+          ]),
       ...this.#hosts(cluster, upstream),
       histogram('http.server.request.duration', downstream, measures.requestDuration, cell),
       histogram('lb.added.duration', ofCluster, measures.addedDuration, cell),
@@ -261,6 +276,7 @@ interface ClusterCells {
   readonly draining: Cell;
   readonly ejected: Cell;
   readonly hashEntries: Cell;
+  readonly ownAnswers: Cell;
 }
 
 const counter = (

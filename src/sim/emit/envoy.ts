@@ -157,8 +157,9 @@ class Own {
     const attempts = (host: number, c: number): number =>
       at(measures.attempts, (b * hostCount + first + host) * CLASSES + c);
     for (let c = 0; c < CLASSES; c += 1) {
-      // Envoy answers for a cluster without healthy hosts, and counts that as its 5xx.
-      const own = c === CLASS.serverError ? at(measures.noHealthy, b * clusterCount + cluster) : 0;
+      // Envoy answers for a cluster without healthy hosts or above its limits, and counts that as its 5xx.
+      const cell = b * clusterCount + cluster;
+      const own = c === CLASS.serverError ? at(measures.noHealthy, cell) + at(measures.rejections, cell) : 0;
       put(beyond(cells.classes, c), own + sumOver(hosts, (host) => attempts(host, c)));
     }
     for (let host = 0; host < hosts; host += 1) {
@@ -207,7 +208,7 @@ class Own {
 
   cluster(cluster: number): EmittedSeries[] {
     const { measures, clusterCount, firstHost, spec } = this.#fleet;
-    const { name = '', hosts = [], policy = 'two-choices' } = spec.clusters[cluster] ?? {};
+    const { name = '', hosts = [], policy = 'two-choices', maxInFlight = null } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
     const tags = { 'envoy.cluster_name': name };
     const cells = this.#clusters[cluster] as ClusterCells;
@@ -232,6 +233,9 @@ class Own {
           index: cell * RETRY_OUTCOMES.length + o,
         }),
       ),
+      ...(maxInFlight === null
+        ? []
+        : [counter('cluster.upstream_rq_pending_overflow', tags, { column: measures.rejections, index: cell }, true)]),
       counter('cluster.upstream_cx_none_healthy', tags, { column: measures.noHealthy, index: cell }, true),
       counter('cluster.lb_healthy_panic', tags, { column: measures.panicRequests, index: cell }, true),
       ...hosts.flatMap((_, local) => {

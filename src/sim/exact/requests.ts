@@ -48,6 +48,8 @@ export class Requests {
   /** By balancer x clusters + cluster: requests under way, and retries among them. */
   readonly #underWay: Int32Array;
   readonly #retrying: Int32Array;
+  /** Likewise: attempts that hosts have not answered yet. */
+  readonly #inFlight: Int32Array;
 
   constructor(fleet: Fleet, events: EventQueue, cores: readonly Servers[]) {
     this.#fleet = fleet;
@@ -56,6 +58,7 @@ export class Requests {
     this.#slots = Array.from(fleet.hosts.slots, (slots) => new Servers(slots));
     this.#underWay = new Int32Array(fleet.routes.length);
     this.#retrying = new Int32Array(fleet.routes.length);
+    this.#inFlight = new Int32Array(fleet.routes.length);
   }
 
   /** A client sends a request, for the first time or again (`sent` times before). */
@@ -104,8 +107,17 @@ export class Requests {
       this.#finish(now, id);
       return;
     }
+    if (
+      at(this.#inFlight, this.#cell(request)) >= (clusterOf(fleet, cluster).maxInFlight ?? Number.POSITIVE_INFINITY)
+    ) {
+      add(fleet.measures.rejections, this.#cell(request), 1);
+      request.outcome = CLASS.serverError;
+      this.#finish(now, id);
+      return;
+    }
     if (route.pool.inPanic) add(fleet.measures.panicRequests, this.#cell(request), 1);
     route.started(host);
+    add(this.#inFlight, this.#cell(request), 1);
     this.#events.schedule(now + this.#serve(now, request), EVENT.reply, id);
   }
 
@@ -117,6 +129,7 @@ export class Requests {
     const route = fleet.route(balancer, cluster);
     const global = at(fleet.firstHost, cluster) + host;
     route.finished(host);
+    add(this.#inFlight, this.#cell(request), -1);
     const left = at(fleet.hosts.leftAt, global);
     if (left > request.sentMs && !route.pool.isMember(host)) {
       request.outcome = CLASS.none;

@@ -62,8 +62,7 @@ export class FluidRequests {
     const lost = drawBinomial(prng, offered, at(this.#edge.lostShare, balancer));
     const refused = drawBinomial(prng, offered - lost, at(balancers.failShare, balancer));
     add(measures.requests, cell * CLASSES + CLASS.none, lost);
-    add(measures.requests, cell * CLASSES + CLASS.serverError, refused);
-    this.#recordEdge(balancer, cell, refused, at(this.#edge.addedS, balancer));
+    this.#answerItself(balancer, cell, refused);
     const count = offered - lost - refused;
     const groups = routes[cell]?.split.length ?? 1;
     let [left, shareLeft] = [count, 1];
@@ -76,17 +75,20 @@ export class FluidRequests {
     }
   }
 
-  #spread(now: number, balancer: number, cluster: number, group: number, count: number, elapsedS: number): void {
+  #spread(now: number, balancer: number, cluster: number, group: number, offered: number, elapsedS: number): void {
     const { measures, prng } = this.#fleet;
     const cell = balancer * this.#fleet.clusterCount + cluster;
     const route = this.#fleet.route(balancer, cluster);
     const entries = this.#shareOut(now, balancer, cluster, group, elapsedS);
     if (entries === 0) {
-      add(measures.noHealthy, cell, count);
-      add(measures.requests, cell * CLASSES + CLASS.serverError, count);
-      this.#recordEdge(balancer, cell, count, at(this.#edge.addedS, balancer));
+      add(measures.noHealthy, cell, offered);
+      this.#answerItself(balancer, cell, offered);
       return;
     }
+    const rejected = this.#beyondLimit(balancer, cluster, entries, offered, elapsedS);
+    add(measures.rejections, cell, rejected);
+    this.#answerItself(balancer, cell, rejected);
+    const count = offered - rejected;
     if (route.pool.inPanic) add(measures.panicRequests, cell, count);
     if (this.#overflow > 0) add(measures.hashOverflows, cell, drawBinomial(prng, count, this.#overflow));
     let [left, shareLeft] = [count, 1];
@@ -97,6 +99,34 @@ export class FluidRequests {
       shareLeft = Math.max(1e-12, shareLeft - share);
       this.#serve(now, balancer, cluster, at(this.#entry, i), here, elapsedS);
     }
+  }
+
+  /**
+   * How many of a step's requests find as many in flight as the balancer allows itself: what was in flight ends at the pace
+   * of its host, and what is let in fills the room that is left at the end of the step.
+   */
+  #beyondLimit(balancer: number, cluster: number, entries: number, offered: number, elapsedS: number): number {
+    const { firstHost, hostCount, spec } = this.#fleet;
+    const { maxInFlight = null, hosts = [] } = spec.clusters[cluster] ?? {};
+    if (maxInFlight === null || offered === 0) return 0;
+    const first = balancer * hostCount + at(firstHost, cluster);
+    let room = maxInFlight;
+    for (let host = 0; host < hosts.length; host += 1) room -= at(this.inFlight, first + host);
+    let perRequest = 0;
+    for (let i = 0; i < entries; i += 1) {
+      const timeS = Math.max(1e-3, at(this.#columns.timeS, i));
+      const ended = 1 - Math.exp(-elapsedS / timeS);
+      room += at(this.#columns.inFlight, i) * ended;
+      perRequest += (at(this.#shares, i) * timeS * ended) / elapsedS;
+    }
+    if (offered * perRequest <= room) return 0;
+    return offered - Math.floor(Math.max(0, room) / perRequest);
+  }
+
+  /** The balancer answers with 503. */
+  #answerItself(balancer: number, cell: number, count: number): void {
+    add(this.#fleet.measures.requests, cell * CLASSES + CLASS.serverError, count);
+    this.#recordEdge(balancer, cell, count, at(this.#edge.addedS, balancer));
   }
 
   /** Writes who may be picked to `#entry` and how often to `#shares`; how many there are. */

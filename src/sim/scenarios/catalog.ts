@@ -1,7 +1,7 @@
 import { configPushCanary, configPushGlobal } from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
 import { healthCascade, healthCascadePanic } from './health.ts';
-import { retryLayers } from './overload.ts';
+import { dependencySlow, retryLayers } from './overload.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
@@ -25,6 +25,7 @@ export const SCENARIOS: readonly Scenario[] = [
   scaleOutLongLived,
   websocketsNat,
   retryLayers,
+  dependencySlow,
   acceptQueue,
   certificateStalled,
   cleanDay,
