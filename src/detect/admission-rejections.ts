@@ -42,9 +42,9 @@ interface Rejected {
 }
 
 /**
- * Balancers reject requests themselves, for one reason far more often than at this hour: a limit of requests in flight, an
- * open circuit, a full queue, a rate limit. Where hosts wait for something, limits fill before anything else is seen. What
- * is always rejected (a client that is always above its rate) is usual; without a history nothing is.
+ * Balancers reject requests themselves, for one reason far more often than at this hour: a limit of requests in flight,
+ * an open circuit, a full queue, a rate limit. Where hosts wait for something, limits fill before anything else is seen.
+ * What is always rejected (a client that is always above its rate) is usual; without a history nothing is.
  */
 export const admissionRejections: Detector = {
   name: ALERT.admissionRejections,

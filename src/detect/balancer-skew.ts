@@ -67,7 +67,8 @@ export const balancerSkew: Detector = {
       const key = labelsKey(group.identity);
       const heard = group.balancers.filter(({ stale }) => !stale);
       const hot = measures.flatMap((measure) => hotOf(measure, heard, end, firingSince.has(key), settings) ?? []);
-      if (hot.length > 0) holding.push(toFinding(group, heard, hot, settings));
+      const began = epochMs((firingSince.get(key) ?? end) - threshold(settings, 'heldFor'));
+      if (hot.length > 0) holding.push({ ...toFinding(group, heard, hot, settings), began });
       // What fired on balancers that are silent now has not recovered.
       else if (heard.length === group.balancers.length) clear.add(key);
     }

@@ -195,8 +195,8 @@ function stepsOf(hosts: readonly HostCounters[], from: EpochMs, to: EpochMs): re
 }
 
 /**
- * How often it was ejected while its peers were well. Of peers that fail a third of their requests none can be three times
- * as bad: what they all depend on is.
+ * How often it was ejected while its peers were well. Of peers that fail a third of their requests none can be three
+ * times as bad: what they all depend on is.
  */
 function ejectedAlone(
   ejected: Ejected | undefined,

@@ -41,8 +41,8 @@ interface Storm {
 
 /**
  * Retries multiply the load on a cluster that already fails. A failed request becomes as many as a layer may retry;
- * where several layers retry, as many as the product of all of them. Told by retries above their budget, by retries that
- * the budget kept back, or by more than one layer that retries.
+ * where several layers retry, as many as the product of all of them. Told by retries above their budget, by retries
+ * that the budget kept back, or by more than one layer that retries.
  */
 export const retryStorm: Detector = {
   name: ALERT.retryStorm,

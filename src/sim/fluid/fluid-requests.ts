@@ -263,7 +263,8 @@ export class FluidRequests {
     const wholeS = answerS + addedS + WRITE_S;
     const wholeCv = Math.hypot(answerS * cv, addedS * at(this.#edge.addedCv, balancer)) / wholeS;
     measures.requestDuration.recordShares(cell, latencyWeights(wholeS, wholeCv), wholeS, counts.answered);
-    if (counts.unanswered > 0) measures.requestDuration.record(cell, timeoutS, counts.unanswered);
+    const givenUpS = timeoutS + addedS + WRITE_S;
+    if (counts.unanswered > 0) measures.requestDuration.record(cell, givenUpS, counts.unanswered);
     const all = counts.fast + counts.unanswered + counts.answered;
     const isNear = spec.balancers[balancer]?.zone === at(hosts.zone, host);
     const connectS = isNear ? CONNECT_S.near : CONNECT_S.far;
@@ -277,8 +278,11 @@ export class FluidRequests {
   #recordEdge(balancer: number, cell: number, count: number, addedS: number): void {
     if (count === 0) return;
     const { measures } = this.#fleet;
-    const weights = latencyWeights(addedS, at(this.#edge.addedCv, balancer));
-    measures.requestDuration.recordShares(cell, weights, addedS, count);
-    measures.addedDuration.recordShares(cell, weights, addedS, count);
+    const addedCv = at(this.#edge.addedCv, balancer);
+    const wholeS = addedS + WRITE_S;
+    const wholeCv = Math.hypot(addedS * addedCv, WRITE_S) / wholeS;
+    measures.requestDuration.recordShares(cell, latencyWeights(wholeS, wholeCv), wholeS, count);
+    measures.addedDuration.recordShares(cell, latencyWeights(addedS, addedCv), addedS, count);
+    measures.write.recordShares(cell, latencyWeights(WRITE_S, 1), WRITE_S, count);
   }
 }
