@@ -43,7 +43,7 @@ interface Rejected {
 
 /**
  * Balancers reject requests themselves, for one reason far more often than at this hour: a limit of requests in flight,
- * an open circuit, a full queue, a rate limit. Where hosts wait for something, limits fill before anything else is seen.
+ * an open circuit, a full queue, a rate limit. Where hosts wait for something, limits fill before anything else shows.
  * What is always rejected (a client that is always above its rate) is usual; without a history nothing is.
  */
 export const admissionRejections: Detector = {

@@ -152,8 +152,8 @@ function fallenTogether(
 }
 
 /**
- * Of several clusters that fall and are not yet many, those that had not fallen a push ago: hosts rarely die together, so
- * that the others are awaited for a push, and all of it is told once. One that falls alone is told at once.
+ * Of several clusters that fall and are not yet many, those that had not fallen a push ago: hosts rarely die together,
+ * so that the others are awaited for a push, and all of it is told once. One that falls alone is told at once.
  */
 function toldTooEarly(
   clusters: readonly Health[],
