@@ -12,6 +12,7 @@ export function factsOf(resource: AttributeTexts): BalancerFacts {
     zone: text('cloud.availability_zone'),
     region: text('cloud.region'),
     flavor: text('lb.flavor') ?? (isEnvoy ? 'envoy' : null),
+    service: text('service.name'),
     version: text('lb.version') ?? envoyVersion(sdkVersion) ?? text('service.version'),
   };
 }

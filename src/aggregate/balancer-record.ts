@@ -29,6 +29,7 @@ export interface BalancerFacts {
   readonly region: string | null;
   readonly flavor: string | null;
   readonly version: string | null;
+  readonly service?: string | null;
 }
 
 /**
@@ -40,6 +41,7 @@ export interface BalancerRecordState {
   readonly region: string | null;
   readonly flavor: string | null;
   readonly version: string | null;
+  readonly service?: string | null;
   readonly firstSeenAt: number;
   readonly newestPointAt: number;
   readonly pushedAt: number;
@@ -59,6 +61,7 @@ export class BalancerRecord {
   region: string | null = null;
   flavor: string | null = null;
   version: string | null = null;
+  service: string | null = null;
   /** -Infinity before the first request. */
   newestPointAt = Number.NEGATIVE_INFINITY;
   readonly slos = new Set<string>();
@@ -104,6 +107,7 @@ export class BalancerRecord {
     this.region = facts.region ?? this.region;
     this.flavor = facts.flavor ?? this.flavor;
     this.version = facts.version ?? this.version;
+    this.service = facts.service ?? this.service;
   }
 
   /** A series of it was bound. Names beyond 500 of a kind are not kept. */
@@ -159,6 +163,7 @@ export class BalancerRecord {
       region: this.region,
       flavor: this.flavor ?? 'unknown',
       version: this.version,
+      ...(this.service !== null && { service: this.service }),
       firstSeenAt: epochMs(this.#firstSeenAt),
       newestPointAt: epochMs(this.newestPointAt),
       interval: this.interval,
@@ -174,9 +179,9 @@ export class BalancerRecord {
   }
 
   snapshot(): BalancerRecordState {
-    const { id, zone, region, flavor, version, newestPointAt } = this;
+    const { id, zone, region, flavor, version, service, newestPointAt } = this;
     return {
-      ...{ id, zone, region, flavor, version, newestPointAt },
+      ...{ id, zone, region, flavor, version, service, newestPointAt },
       firstSeenAt: this.#firstSeenAt,
       pushedAt: this.#pushedAt,
       gaps: [...this.#gaps],

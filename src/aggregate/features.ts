@@ -40,11 +40,23 @@ export type FeatureName =
   | 'balancer.cpu.time'
   /** Requests copied to a shadow {cluster?, outcome}; cluster = where the copies go. */
   | 'mirror.requests'
+  /** Readings of connections that clients hold open, added up, and how many readings {balancer, listener?}. */
+  | 'connections.open'
+  | 'connections.open.readings'
   /** Connections that a full accept queue turned away {balancer}. */
   | 'accept_queue.overflows'
   /** Requests of a host whose time is known, and their time in microseconds {cluster, host}. */
   | 'host.timed'
   | 'host.duration'
+  /** Hosts that were healthy once, and since when: it counts nothing {cluster, host}. */
+  | 'host.seen'
+  /** Retries, and those that a budget kept back {cluster, layer?}. */
+  | 'cluster.retries'
+  | 'cluster.retries.overflow'
+  /** Requests that a balancer rejected itself: limits, open circuits, rate limits {cluster?, reason?}. */
+  | 'cluster.rejections'
+  /** Requests that bounded load sent past the host of their key {cluster}. */
+  | 'cluster.hash.overflows'
   /** Changes between healthy and not, as one balancer sees them {cluster, host, balancer}. */
   | 'host.health.changes'
   /**
@@ -72,6 +84,8 @@ export interface FeatureSeries {
 export type GaugeName =
   /** Hosts {cluster, balancer, state}. */
   | 'cluster.hosts'
+  /** Most places of one host, of clusters that hash {cluster, balancer}. */
+  | 'cluster.hash.entries'
   /** Ejected right now {cluster, balancer}. */
   | 'cluster.ejections.active'
   /** Connections that an accept queue can hold {balancer, listener?}. */
@@ -141,6 +155,8 @@ export interface BalancerState {
   readonly zone: string | null;
   readonly region: string | null;
   readonly flavor: string;
+  /** What its resource calls the service that it is part of, as far as it does. */
+  readonly service?: string;
   readonly version: string | null;
   readonly firstSeenAt: EpochMs;
   readonly newestPointAt: EpochMs;

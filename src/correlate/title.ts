@@ -24,6 +24,14 @@ export function titleOf(lead: Alert): string {
       return `A host goes in and out of health${where}`;
     case ALERT.zoneSkew:
       return `A zone carries more than its share${where}`;
+    case ALERT.hostSkew:
+      return `Hosts of a cluster carry uneven shares${where}`;
+    case ALERT.balancerSkew:
+      return `Few balancers carry most of the load${where}`;
+    case ALERT.retryStorm:
+      return `Retries multiply the load${where}`;
+    case ALERT.admissionRejections:
+      return `Balancers reject requests${where}`;
     case ALERT.trafficStopped:
       return `Traffic has stopped${where}`;
     case ALERT.telemetryLost:

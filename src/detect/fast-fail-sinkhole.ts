@@ -1,4 +1,4 @@
-import type { FeatureView } from '../aggregate/features.ts';
+import type { FeatureSeries, FeatureView } from '../aggregate/features.ts';
 import { median } from '../base/median.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Evidence } from '../model/alert.ts';
@@ -23,6 +23,7 @@ import { percent, timeText } from './words.ts';
 const USUAL_MS = 1_800_000;
 /** Requests of the cluster that show, without one to the host, that the host is out. */
 const JUDGED_BY = 30;
+const STEP_MS = 10_000;
 
 interface Sinkhole {
   readonly counters: HostCounters;
@@ -36,7 +37,7 @@ interface Sinkhole {
 /**
  * A host fails at once, and by that looks idle to balancers that prefer idle hosts: they send it more and more. Told by
  * errors far above those of its peers, with answers far faster than theirs or a growing share of the traffic; or by one
- * balancer ejecting it again and again, which keeps the errors few.
+ * balancer ejecting it again and again while its peers are well, which keeps the errors few.
  */
 export const fastFailSinkhole: Detector = {
   name: ALERT.fastFailSinkhole,
@@ -68,7 +69,15 @@ function hostsOf(
     const hosts = clusters.get(cluster) ?? [];
     if (hosts.some((one) => one.host === host)) continue;
     const key = labelsKey(hostIdentity(cluster, host));
-    const counters = { host, key, zone: null, requests: () => 0, errors: () => 0, meanTime: () => null };
+    const counters = {
+      host,
+      key,
+      zone: null,
+      firstDataAt: null,
+      requests: () => 0,
+      errors: () => 0,
+      meanTime: () => null,
+    };
     clusters.set(cluster, [...hosts, counters]);
   }
   return clusters;
@@ -85,12 +94,13 @@ function judge(
   const within = threshold(settings, 'ejectionsWithin');
   const lately = firingSince.size === 0 ? [] : sharesOf(hosts, epochMs(end - within), end);
   const newest = new Map(sharesOf(hosts, from, end).map((share) => [share.counters, share]));
+  const steps = hosts.some(({ key }) => ejections.has(key)) ? stepsOf(hosts, epochMs(end - within), end) : [];
   const found: Sinkhole[] = [];
   const clear: string[] = [];
   for (const counters of hosts) {
     const { key } = counters;
     const share = newest.get(counters) ?? null;
-    const count = ejections.get(key)?.count ?? 0;
+    const count = ejectedAlone(ejections.get(key), counters, steps, settings);
     const errors = share === null ? null : farAbove(share, settings);
     const since = firingSince.get(key);
     const fast = errors === null ? null : fasterThanPeers(counters, hosts, from, end, settings);
@@ -163,22 +173,66 @@ interface Ejected {
   readonly host: string;
   /** The most that one balancer has ejected it. */
   readonly count: number;
+  readonly series: readonly FeatureSeries[];
+}
+
+interface Step {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  /** Of all hosts. */
+  readonly requests: number;
+  readonly errors: number;
+}
+
+function stepsOf(hosts: readonly HostCounters[], from: EpochMs, to: EpochMs): readonly Step[] {
+  return Array.from({ length: Math.floor((to - from) / STEP_MS) }, (_, index): Step => {
+    const start = epochMs(from + index * STEP_MS);
+    const stop = epochMs(start + STEP_MS);
+    const sum = (read: (host: HostCounters) => number): number => hosts.reduce((all, host) => all + read(host), 0);
+    const requests = sum((host) => host.requests(start, stop));
+    return { from: start, to: stop, requests, errors: sum((host) => host.errors(start, stop)) };
+  });
+}
+
+/**
+ * How often it was ejected while its peers were well. Of peers that fail a third of their requests none can be three
+ * times as bad: what they all depend on is.
+ */
+function ejectedAlone(
+  ejected: Ejected | undefined,
+  counters: HostCounters,
+  steps: readonly Step[],
+  settings: DetectorSettings,
+): number {
+  if (ejected === undefined || ejected.count < threshold(settings, 'ejections')) return ejected?.count ?? 0;
+  let count = 0;
+  for (const { from, to, requests, errors } of steps) {
+    const here = ejected.series.reduce((sum, one) => sum + one.range(from, to), 0);
+    if (here === 0) continue;
+    const failed = errors - counters.errors(from, to);
+    const peersFail =
+      failed >= threshold(settings, 'minErrors') &&
+      threshold(settings, 'timesPeers') * failed >= requests - counters.requests(from, to);
+    if (!peersFail) count += here;
+  }
+  return count;
 }
 
 function ejectionsByHost(view: FeatureView, from: EpochMs, to: EpochMs): ReadonlyMap<string, Ejected> {
-  const perBalancer = new Map<string, { cluster: string; host: string; count: number }>();
+  const perBalancer = new Map<string, Ejected>();
   for (const series of view.features('cluster.ejections')) {
     const cluster = series.labels.get('cluster');
     const host = series.labels.get('host');
     if (cluster === undefined || host === undefined) continue;
     const key = JSON.stringify([cluster, host, series.labels.get('balancer')]);
-    const count = (perBalancer.get(key)?.count ?? 0) + series.range(from, to);
-    perBalancer.set(key, { cluster, host, count });
+    const before = perBalancer.get(key);
+    const count = (before?.count ?? 0) + series.range(from, to);
+    perBalancer.set(key, { cluster, host, count, series: [...(before?.series ?? []), series] });
   }
   const found = new Map<string, Ejected>();
-  for (const { cluster, host, count } of perBalancer.values()) {
-    const key = labelsKey(hostIdentity(cluster, host));
-    if (count > (found.get(key)?.count ?? 0)) found.set(key, { cluster, host, count });
+  for (const ejected of perBalancer.values()) {
+    const key = labelsKey(hostIdentity(ejected.cluster, ejected.host));
+    if (ejected.count > (found.get(key)?.count ?? 0)) found.set(key, ejected);
   }
   return found;
 }

@@ -2,6 +2,7 @@ import type { FeatureSeries, FeatureView } from '../aggregate/features.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { Place } from '../model/alert.ts';
 import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
+import { sumOf as sumsOf } from './sums.ts';
 
 /**
  * One host of a cluster. Several balancers send it requests: their counts are one (the cells carry no balancer), and so
@@ -12,6 +13,8 @@ export interface HostCounters {
   /** `labelsKey` of its identity as the subject of an alert. */
   readonly key: string;
   readonly zone: string | null;
+  /** When it took its first request; null = never. */
+  readonly firstDataAt: EpochMs | null;
   requests(from: EpochMs, to: EpochMs): number;
   errors(from: EpochMs, to: EpochMs): number;
   /** Mean time of a request in seconds; null where too few of its requests have a known time. */
@@ -94,6 +97,9 @@ const toCounters = (cluster: string, { host, zone, requests, errors, timed, dura
   host,
   key: labelsKey(hostIdentity(cluster, host)),
   zone,
+  get firstDataAt() {
+    return sumsOf(requests).firstDataAt;
+  },
   requests: (from, to) => sumOf(requests, from, to),
   errors: (from, to) => sumOf(errors, from, to),
   meanTime(from, to, minEvents) {
@@ -133,4 +139,18 @@ export function sharesOf(hosts: readonly HostCounters[], from: EpochMs, to: Epoc
     failed += one.failed;
   }
   return counted.map((one) => ({ ...one, othersEvents: events - one.events, othersFailed: failed - one.failed }));
+}
+
+/** Capacity by host, the largest that any balancer says. */
+export function capacitiesOf(view: FeatureView, now: EpochMs): ReadonlyMap<string, ReadonlyMap<string, number>> {
+  const clusters = new Map<string, Map<string, number>>();
+  for (const { labels, value } of view.gauges('host.capacity', now)) {
+    const cluster = labels.get('cluster');
+    const host = labels.get('host');
+    if (cluster === undefined || host === undefined || !(value > 0)) continue;
+    const hosts = clusters.get(cluster) ?? new Map<string, number>();
+    clusters.set(cluster, hosts);
+    hosts.set(host, Math.max(value, hosts.get(host) ?? 0));
+  }
+  return clusters;
 }

@@ -4,7 +4,9 @@ import { type EpochMs, epochMs } from '../base/units.ts';
 import { type Alert, type AlertChange, alertKey } from '../model/alert.ts';
 import { type Labels, labelsKey, labelsOf, mergeLabels } from '../model/labels.ts';
 import { acceptQueueSaturation } from './accept-queue-saturation.ts';
+import { admissionRejections } from './admission-rejections.ts';
 import { balancerSaturation } from './balancer-saturation.ts';
+import { balancerSkew } from './balancer-skew.ts';
 import { certificateRenewalStalled } from './certificate-renewal-stalled.ts';
 import { configPushRegression } from './config-push-regression.ts';
 import type { Detector, Finding } from './detector.ts';
@@ -16,6 +18,8 @@ import { healthCheckCascade } from './health-check-cascade.ts';
 import { healthCheckFlapping } from './health-check-flapping.ts';
 import { hostEjections } from './host-ejections.ts';
 import { hostOutlier } from './host-outlier.ts';
+import { hostSkew } from './host-skew.ts';
+import { retryStorm } from './retry-storm.ts';
 import type { DetectorSettings } from './settings.ts';
 import { stageTailShift } from './stage-tail-shift.ts';
 import { telemetryLost } from './telemetry-lost.ts';
@@ -42,6 +46,10 @@ export const DETECTORS: readonly Detector[] = [
   healthCheckFlapping,
   hostOutlier,
   zoneSkew,
+  hostSkew,
+  balancerSkew,
+  retryStorm,
+  admissionRejections,
 ];
 
 const PREFIX = 'detect/';

@@ -12,7 +12,7 @@ import {
   nothingKnown,
   threshold,
 } from './detector.ts';
-import { type HostCounters, hostsByCluster } from './hosts.ts';
+import { capacitiesOf, type HostCounters, hostsByCluster } from './hosts.ts';
 import { isEvidenced, windowsBefore } from './robust-stats.ts';
 import type { DetectorSettings } from './settings.ts';
 import { percent, timesText } from './words.ts';
@@ -152,20 +152,6 @@ function useSkew(zones: ZoneSums, from: EpochMs, to: EpochMs, settings: Detector
   }
   const skew = skewOf(loads);
   return skew === null || skew.hot < threshold(settings, 'minUtilization') ? null : skew;
-}
-
-/** Capacity by host, the largest that any balancer says. */
-function capacitiesOf(view: FeatureView, now: EpochMs): ReadonlyMap<string, ReadonlyMap<string, number>> {
-  const clusters = new Map<string, Map<string, number>>();
-  for (const { labels, value } of view.gauges('host.capacity', now)) {
-    const cluster = labels.get('cluster');
-    const host = labels.get('host');
-    if (cluster === undefined || host === undefined || !(value > 0)) continue;
-    const hosts = clusters.get(cluster) ?? new Map<string, number>();
-    clusters.set(cluster, hosts);
-    hosts.set(host, Math.max(value, hosts.get(host) ?? 0));
-  }
-  return clusters;
 }
 
 function loadSkew(

@@ -35,6 +35,9 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
       count('balancer.connections');
       count('zone.connections', known(zone));
       return;
+    case 'lb.connections.active':
+      if (isClients) draft.set(levelOf(cells, queue), weight);
+      return;
     case 'lb.tls.handshakes':
       if (isClients) bindHandshakes(draft, series, balancer, zone, cells);
       return;
@@ -125,6 +128,19 @@ function sampled(cells: CellSource, balancer: string): GaugeCell {
       if (!(value >= 0)) return;
       samples.add(at, at, 1);
       permille.add(at, at, Math.round(value * 1000));
+    },
+  };
+}
+
+/** Readings of open connections. */
+function levelOf(cells: CellSource, labels: Labels): GaugeCell {
+  const readings = cells.feature('connections.open.readings', labels);
+  const total = cells.feature('connections.open', labels);
+  return {
+    set(at, _balancer, value) {
+      if (!(value >= 0)) return;
+      readings.add(at, at, 1);
+      total.add(at, at, Math.round(value));
     },
   };
 }

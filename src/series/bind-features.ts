@@ -63,6 +63,28 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
         draft.count(cells.feature('cluster.panic.requests', known([['cluster', cluster]])), series.weight);
       }
       return;
+    case 'lb.retries':
+      bindRetries(draft, series, cluster, cells);
+      return;
+    case 'lb.rejections': {
+      const reason = series.attributes.get(ATTRIBUTE.rejectionReason);
+      const labels = known([
+        ['cluster', cluster],
+        ['reason', reason],
+      ]);
+      draft.count(cells.feature('cluster.rejections', labels), series.weight);
+      return;
+    }
+    case 'lb.upstream.hash.overflows':
+      if (cluster !== undefined) {
+        draft.count(cells.feature('cluster.hash.overflows', known([['cluster', cluster]])), series.weight);
+      }
+      return;
+    case 'lb.upstream.hash.entries.max': {
+      const labels = known([['cluster', cluster]]);
+      draft.set(cells.gauge('cluster.hash.entries', labels, origin.source()), series.weight);
+      return;
+    }
     case 'lb.upstream.no_healthy.requests':
       if (cluster !== undefined) {
         draft.count(cells.feature('cluster.no_healthy.requests', known([['cluster', cluster]])), series.weight);
@@ -115,6 +137,22 @@ function bindHost(draft: BindingDraft, series: CanonicalSeries, cluster: string 
   ]);
   draft.count(cells.feature('host.requests', labels), weight);
   if (isError(attributes)) draft.count(cells.feature('host.errors', labels), weight);
+}
+
+/** Of those that succeeded or ran out of tries each is an attempt already. */
+function bindRetries(
+  draft: BindingDraft,
+  { attributes, weight }: CanonicalSeries,
+  cluster: string | undefined,
+  cells: CellSource,
+): void {
+  const outcome = attributes.get(ATTRIBUTE.retryOutcome) ?? 'attempt';
+  if (cluster === undefined || (outcome !== 'attempt' && outcome !== 'overflow')) return;
+  const labels = known([
+    ['cluster', cluster],
+    ['layer', attributes.get(ATTRIBUTE.layer)],
+  ]);
+  draft.count(cells.feature(outcome === 'attempt' ? 'cluster.retries' : 'cluster.retries.overflow', labels), weight);
 }
 
 function bindEjections(

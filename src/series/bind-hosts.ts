@@ -55,8 +55,10 @@ export function bindHealth(
   if (labels === null || balancer === undefined) return;
   const state = cells.gauge('host.healthy', labels, source);
   const changes = cells.feature('host.health.changes', known([...labels, ['balancer', balancer]]));
+  const seen = cells.feature('host.seen', labels);
   const cell: GaugeCell = {
     set(at, from, value) {
+      if (value > 0) seen.add(at, at, 0);
       const before = state.set(at, from, value);
       if (before !== null && before !== value) changes.add(at, at, 1);
     },

@@ -52,6 +52,10 @@ export interface ClusterSpec {
   readonly panicBelow: number;
   /** Most retries per request, and their largest share of requests in flight. Null: none. */
   readonly retries: { readonly max: number; readonly budget: number } | null;
+  /** Most times that clients send a request again that failed. The exact engine only. */
+  readonly clientRetries: number;
+  /** Most requests that one balancer has in flight to the cluster; more are rejected with 503. Null: no limit. */
+  readonly maxInFlight: number | null;
   readonly timeoutMs: number;
   /** Share of requests that carry one hot key; the others have keys of their own. */
   readonly hotKeyShare: number;
@@ -145,6 +149,8 @@ export const CLUSTER: ClusterSpec = {
   outliers: null,
   panicBelow: 0.5,
   retries: null,
+  clientRetries: 0,
+  maxInFlight: null,
   timeoutMs: 15_000,
   hotKeyShare: 0,
   clientErrorShare: 0,

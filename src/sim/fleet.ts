@@ -6,6 +6,7 @@ import type { PoolHost } from './health/host-pool.ts';
 import { L4Tier } from './l4/l4-tier.ts';
 import { Measures } from './measures.ts';
 import { PinnedConnections } from './pinned-connections.ts';
+import { hashOf } from './policies/hash.ts';
 import { Route } from './route.ts';
 import type { KeyType } from './tls/costs.ts';
 import { TicketHolders } from './tls/ticket-holders.ts';
@@ -90,12 +91,17 @@ export class Fleet {
   readonly routes: readonly Route[];
   readonly pinned: readonly (PinnedConnections | null)[];
   readonly hotKeyShare: Float64Array;
+  /** By cluster: most retries of a request, by its balancer and by its client. */
+  readonly retriesMax: Float64Array;
+  readonly clientRetriesMax: Float64Array;
   readonly dependencies: readonly DependencyState[];
   readonly traffic: TrafficState;
   readonly configVersions: string[] = [FIRST_CONFIG];
   readonly keys = new TicketKeys();
   readonly holders: TicketHolders;
   readonly l4: L4Tier;
+  /** Of new connections this share comes from so few addresses. */
+  nat = { sources: 1, share: 0 };
   keyType: KeyType;
   certificateNotAfterMs: number;
 
@@ -121,6 +127,8 @@ export class Fleet {
       pinned === null ? null : new PinnedConnections(pinned.connections, pinned.maxAgeMs, hosts.length, this.prng),
     );
     this.hotKeyShare = Float64Array.from(clusters, ({ hotKeyShare }) => hotKeyShare);
+    this.retriesMax = Float64Array.from(clusters, ({ retries }) => retries?.max ?? 0);
+    this.clientRetriesMax = Float64Array.from(clusters, ({ clientRetries }) => clientRetries);
     this.dependencies = spec.dependencies.map(({ serviceMs }) => ({ serviceMs, failShare: 0, hangShare: 0 }));
     this.traffic = {
       requests: new Float64Array(clusters.length).fill(1),
@@ -157,6 +165,24 @@ export class Fleet {
     return Array.from(this.balancers.present, (present, balancer) => (present === 1 ? balancer : -1)).filter(
       (balancer) => balancer >= 0,
     );
+  }
+
+  /** The balancer of a new connection: hashed by its flow, or behind NAT by its address alone. */
+  connectingBalancer(): number {
+    const { sources, share } = this.nat;
+    const isNatted = share > 0 && this.prng.next() < share;
+    return this.l4.balancerOf(isNatted ? sourceHash(this.prng.below(sources)) : this.prng.below(2 ** 32));
+  }
+
+  /** Share of new connections that each balancer gets. */
+  connectionShares(): ReadonlyMap<number, number> {
+    const { sources, share } = this.nat;
+    const shares = new Map([...this.l4.shares()].map(([balancer, own]) => [balancer, own * (1 - share)]));
+    for (let source = 0; source < sources; source += 1) {
+      const balancer = this.l4.balancerOf(sourceHash(source));
+      shares.set(balancer, (shares.get(balancer) ?? 0) + share / sources);
+    }
+    return shares;
   }
 
   /** Tells routes by which zones traffic enters, after balancers came or went. */
@@ -235,6 +261,9 @@ export class Fleet {
     return [...balancers.keys()].filter((b) => choice === 'all' || balancers[b]?.zone === choice.zone);
   }
 }
+
+/** Of an address alone: ports do not matter. */
+const sourceHash = (source: number): number => hashOf(source, 0xa77);
 
 function hostColumns(clusters: readonly ClusterSpec[], count: number): HostColumns {
   const all = clusters.flatMap(({ hosts }, cluster) => hosts.map((host) => ({ ...host, cluster })));

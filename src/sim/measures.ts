@@ -57,6 +57,12 @@ export class Measures {
   /** (balancer, cluster). */
   readonly noHealthy: Float64Array;
   readonly panicRequests: Float64Array;
+  /** (balancer, cluster): requests beyond the limit of those in flight. */
+  readonly rejections: Float64Array;
+  /** (balancer, cluster): requests that clients say they send again. */
+  readonly clientRetries: Float64Array;
+  /** (balancer, cluster): requests that bounded load sent past the host of their key. */
+  readonly hashOverflows: Float64Array;
   /** (host): seconds that its slots were busy. */
   readonly hostBusyS: Float64Array;
   /** (balancer): most that ever waited to be accepted since the emitter last set it to 0. */
@@ -84,6 +90,9 @@ export class Measures {
     this.retries = new Float64Array(perCluster * RETRY_OUTCOMES.length);
     this.noHealthy = new Float64Array(perCluster);
     this.panicRequests = new Float64Array(perCluster);
+    this.rejections = new Float64Array(perCluster);
+    this.clientRetries = new Float64Array(perCluster);
+    this.hashOverflows = new Float64Array(perCluster);
     this.hostBusyS = new Float64Array(hosts);
     this.acceptQueueMax = new Float64Array(balancers);
   }

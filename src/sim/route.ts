@@ -3,6 +3,7 @@ import { at } from './columns.ts';
 import type { ClusterSpec } from './fleet-spec.ts';
 import { HostPool, type PoolHost } from './health/host-pool.ts';
 import { createPolicy } from './policies/create-policy.ts';
+import { Hashing } from './policies/hashing.ts';
 import { NO_HOST, type Policy } from './policies/policy.ts';
 import { zoneSplit } from './policies/zone-split.ts';
 
@@ -65,6 +66,11 @@ export class Route {
       left -= share;
     });
     return this.#policies[group < 0 ? this.#zone : group]?.pick(now, key) ?? NO_HOST;
+  }
+
+  /** Requests that bounded load has sent past the host of their key. */
+  get overflowed(): number {
+    return this.#policies.reduce((sum, policy) => sum + (policy instanceof Hashing ? policy.overflowed : 0), 0);
   }
 
   started(host: number): void {

@@ -31,6 +31,7 @@ const FIRING: Readonly<Record<string, () => HostFleet>> = {
     fleet.run(120, well, (scene) => scene.count('host.health.changes', labels, 1));
     return fleet;
   },
+  HostSkew: () => began(new HostFleet({ hosts: 20 }, 'HostSkew'), bad, 360),
   ZoneSkew() {
     const zoneOf = (index: number): string => (index < 2 ? 'a' : 'b');
     const fleet = new HostFleet({ hosts: 8, zoneOf }, 'ZoneSkew');
@@ -39,9 +40,9 @@ const FIRING: Readonly<Record<string, () => HostFleet>> = {
   },
 };
 
-function began(fleet: HostFleet, plan: Parameters<HostFleet['run']>[1]): HostFleet {
+function began(fleet: HostFleet, plan: Parameters<HostFleet['run']>[1], forSeconds = 180): HostFleet {
   fleet.run(seconds(40 * MINUTE), well);
-  fleet.run(180, plan);
+  fleet.run(forSeconds, plan);
   return fleet;
 }
 

@@ -55,6 +55,19 @@ describe('FastFailSinkhole', () => {
     assert.ok(clean >= 480 && clean <= 620, `ten minutes after the first ejection: ${said[1]}`);
   });
 
+  test('ejected three times while most of its peers time out as it does: what they depend on is bad, not it', () => {
+    const fleet = new HostFleet({ hosts: 40 }, 'FastFailSinkhole');
+    fleet.run(minutes(40), well);
+    const ejectedAt = [10, 50, 120].map((second) => second + fleet.seconds);
+    const labels = { cluster: 'checkout', host: BAD, reason: 'consecutive_5xx', balancer: 'edge-1' };
+    const eject = (scene: HostFleet): void => {
+      if (ejectedAt.includes(scene.seconds)) scene.count('cluster.ejections', labels, 1);
+    };
+    const waiting = ({ index }: { index: number }) => ({ requests: 20, errors: index < 24 ? 1 : 0.001 });
+    assert.deepEqual(fleet.run(minutes(5), waiting, eject), []);
+    assert.deepEqual(fleet.run(minutes(15), well), [], 'nor when it is over and the ejections are not yet forgotten');
+  });
+
   test('two ejections by each of two balancers are not three by one', () => {
     const fleet = new HostFleet({ hosts: 40, balancers: ['edge-1', 'edge-2'] }, 'FastFailSinkhole');
     const labels = { cluster: 'checkout', host: BAD, reason: 'consecutive_5xx' };

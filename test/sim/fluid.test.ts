@@ -24,6 +24,12 @@ interface Compared {
 }
 
 const sink: TimedChange = { at: 30_000, change: { kind: 'hosts', cluster: 0, hosts: [0], set: { failShare: 1 } } };
+const hanging: TimedChange['change'] = {
+  kind: 'hosts',
+  cluster: 0,
+  hosts: Array.from({ length: 12 }, (_, host) => host),
+  set: { reach: 'hangs' },
+};
 const COMPARED: readonly Compared[] = [
   {
     name: 'round robin',
@@ -55,6 +61,13 @@ const COMPARED: readonly Compared[] = [
     timeline: [
       { at: 30_000, change: { kind: 'hosts', cluster: 0, hosts: [0, 1, 2, 3, 4, 5], set: { reach: 'hangs' } } },
     ],
+    errors: 0.02,
+    share: 0.01,
+  },
+  {
+    name: 'most hosts hang, with a limit of requests in flight',
+    spec: spec({ policy: 'round-robin', timeoutMs: 2000, maxInFlight: 90 }),
+    timeline: [{ at: 30_000, change: hanging }],
     errors: 0.02,
     share: 0.01,
   },
@@ -160,4 +173,24 @@ describe('the fluid engine against the exact one', () => {
     });
     assert.equal(totals[0], totals[1]);
   });
+});
+
+describe('a limit of requests in flight', () => {
+  for (const engine of ['exact', 'fluid'] as const) {
+    test(`${engine}: lets in what the limit over the mean time allows, and nothing is rejected before`, (t) => {
+      const limited = spec({ policy: 'round-robin', timeoutMs: 2000, maxInFlight: 90 });
+      const { fleet, advanceTo } = createSimulation(limited, [{ at: 30_000, change: hanging }], engine);
+      const rejected = (): number => fleet.measures.rejections.reduce((sum, count) => sum + count, 0);
+      advanceTo(30_000);
+      assert.equal(rejected(), 0);
+      advanceTo(40_000);
+      const before = rejected();
+      advanceTo(100_000);
+      // Four balancers; 60 % of what is let in takes 2 s, the rest 40 ms.
+      const letIn = (4 * 90) / (0.6 * 2 + 0.4 * 0.0405);
+      const share = (rejected() - before) / (1800 * 60);
+      t.diagnostic(`rejected ${share.toFixed(4)}, expected ${(1 - letIn / 1800).toFixed(4)}`);
+      assert.ok(Math.abs(share - (1 - letIn / 1800)) < 0.02, String(share));
+    });
+  }
 });

@@ -70,6 +70,7 @@ export function run(args: readonly string[]): number {
 export const EDGE = [
   'AcceptQueueSaturation',
   'BalancerSaturation',
+  'BalancerSkew',
   'CertificateRenewalStalled',
   'ConfigPushRegression',
   'HandshakeStorm',

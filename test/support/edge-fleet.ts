@@ -34,6 +34,8 @@ export interface Load {
   readonly failed?: number;
   readonly keyType?: string;
   readonly connections?: number;
+  /** Connections that are open. */
+  readonly open?: number;
   readonly requests?: number;
   readonly errors?: number;
   readonly cpu?: number;
@@ -166,6 +168,7 @@ export class EdgeFleet {
     this.#count(balancer, 'lb.requests', { ...down, 'lb.response.class': '2xx' }, load.requests);
     this.#count(balancer, 'lb.requests', { ...down, 'lb.response.class': '5xx' }, load.errors);
     this.#count(balancer, 'lb.accept_queue.overflows', {}, load.overflows);
+    this.#set(balancer, 'lb.connections.active', down, load.open);
     this.#set(balancer, 'lb.cpu.utilization', {}, load.cpu);
     this.#set(balancer, 'lb.accept_queue.length', {}, load.queue?.length);
     this.#set(balancer, 'lb.accept_queue.limit', {}, load.queue?.limit);

@@ -48,6 +48,7 @@ function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: r
     full: connections * (1 - RESUMPTION),
     resumed: connections * RESUMPTION,
     connections,
+    open: Math.round(60 * connections),
     requests,
     errors: requests * (isFailing ? 10 * ERRORS : ERRORS),
     cpu: Math.min(0.85, 0.05 + 0.35 * wave * tail),

@@ -20,6 +20,8 @@ export interface HostStep {
   /** Mean time of a request in seconds; left out where balancers do not tell it. */
   readonly time?: number;
   readonly isHealthy?: boolean;
+  /** It has not joined: nobody tells of it. */
+  readonly isAbsent?: boolean;
 }
 
 export interface FleetOptions {
@@ -129,6 +131,7 @@ export class HostFleet {
       let healthy = 0;
       for (let index = 0; index < hosts; index += 1) {
         const step = plan({ cluster, index, at: this.seconds });
+        if (step.isAbsent === true) continue;
         if (step.isHealthy !== false) healthy += 1;
         this.#feedHost(cluster, this.hostName(index), zoneOf(index), step);
       }

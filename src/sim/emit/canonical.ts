@@ -4,13 +4,13 @@ import type { Fleet } from '../fleet.ts';
 import { BOUNDS_S, BUCKETS, type HistogramColumns } from '../histogram-columns.ts';
 import { CLASSES, EJECTION_KINDS, HANDSHAKE, HANDSHAKE_KINDS, RESPONSE_CLASSES, RETRY_OUTCOMES } from '../measures.ts';
 import { KEY_TYPES } from '../tls/costs.ts';
-import { beyond, foldHosts, membershipOf, put, Scratch } from './scratch.ts';
+import { beyond, foldHosts, hashEntries, isHashing, membershipOf, put, Scratch } from './scratch.ts';
 import type { Attributes, BalancerSeries, Cell, CounterSeries, EmittedSeries, GaugeSeries } from './series.ts';
 
 export const CERTIFICATE_NAME = 'edge';
 const LISTENER = 'edge';
 /** Scratch places per cluster and per balancer; hosts take one each. */
-const PER_CLUSTER = BUCKETS + 5;
+const PER_CLUSTER = BUCKETS + 7;
 const PER_BALANCER = 16;
 
 /** Everything that is known about a balancer, in the canonical vocabulary. */
@@ -73,6 +73,8 @@ class Own {
       unhealthy: scratch.take(),
       draining: scratch.take(),
       ejected: scratch.take(),
+      hashEntries: scratch.take(),
+      ownAnswers: scratch.take(),
     }));
   }
 
@@ -108,6 +110,9 @@ class Own {
     put(cells.unhealthy, seen.unhealthy);
     put(cells.draining, seen.draining);
     put(cells.ejected, seen.ejected);
+    put(cells.hashEntries, hashEntries(seen.healthy));
+    const cell = this.#balancer * fleet.clusterCount + cluster;
+    put(cells.ownAnswers, at(fleet.measures.noHealthy, cell) + at(fleet.measures.rejections, cell));
     const { pool } = fleet.route(this.#balancer, cluster);
     const first = at(fleet.firstHost, cluster);
     const hosts = fleet.spec.clusters[cluster]?.hosts.length ?? 0;
@@ -162,7 +167,7 @@ class Own {
 
   cluster(cluster: number): EmittedSeries[] {
     const { measures, clusterCount, spec } = this.#fleet;
-    const name = spec.clusters[cluster]?.name ?? '';
+    const { name = '', policy = 'two-choices', maxInFlight = null } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
     const downstream = { [ATTRIBUTE.side]: 'downstream', [ATTRIBUTE.listener]: LISTENER, [ATTRIBUTE.cluster]: name };
     const upstream = { [ATTRIBUTE.side]: 'upstream', [ATTRIBUTE.cluster]: name };
@@ -172,12 +177,24 @@ class Own {
       ...RESPONSE_CLASSES.map((responseClass, c) =>
         requests({ ...downstream, [ATTRIBUTE.responseClass]: responseClass }, measures.requests, cell * CLASSES + c),
       ),
-      // The balancer's own answer where no host is left; it has no host and no zone.
-      requests(
+      // The balancer's own answer where no host is left, or its limit is reached; it has no host and no zone.
+      counter(
+        'lb.requests',
+        '{request}',
         { ...upstream, [ATTRIBUTE.responseClass]: '5xx', [ATTRIBUTE.responseSource]: 'proxy' },
-        measures.noHealthy,
-        cell,
+        cells.ownAnswers,
       ),
+      ...(maxInFlight === null
+        ? []
+        : [
+            counter(
+              'lb.rejections',
+              '{request}',
+              { ...upstream, [ATTRIBUTE.rejectionReason]: 'circuit_open' },
+              { column: measures.rejections, index: cell },
+              true,
+            ),
+          ]),
       ...this.#hosts(cluster, upstream),
       histogram('http.server.request.duration', downstream, measures.requestDuration, cell),
       histogram('lb.added.duration', ofCluster, measures.addedDuration, cell),
@@ -195,10 +212,28 @@ class Own {
         counter(
           'lb.retries',
           '{retry}',
-          { ...upstream, [ATTRIBUTE.retryOutcome]: outcome },
+          { ...upstream, [ATTRIBUTE.retryOutcome]: outcome, [ATTRIBUTE.layer]: 'edge' },
           { column: measures.retries, index: cell * RETRY_OUTCOMES.length + o },
         ),
       ),
+      counter(
+        'lb.retries',
+        '{retry}',
+        { ...upstream, [ATTRIBUTE.retryOutcome]: 'attempt', [ATTRIBUTE.layer]: 'client' },
+        { column: measures.clientRetries, index: cell },
+      ),
+      ...(isHashing(policy)
+        ? [
+            gauge('lb.upstream.hash.entries.max', '{entry}', ofCluster, cells.hashEntries),
+            counter(
+              'lb.upstream.hash.overflows',
+              '{request}',
+              ofCluster,
+              { column: measures.hashOverflows, index: cell },
+              true,
+            ),
+          ]
+        : []),
       counter('lb.upstream.panic.requests', '{request}', ofCluster, { column: measures.panicRequests, index: cell }),
       counter('lb.upstream.no_healthy.requests', '{request}', ofCluster, { column: measures.noHealthy, index: cell }),
     ];
@@ -240,6 +275,8 @@ interface ClusterCells {
   readonly unhealthy: Cell;
   readonly draining: Cell;
   readonly ejected: Cell;
+  readonly hashEntries: Cell;
+  readonly ownAnswers: Cell;
 }
 
 const counter = (

@@ -10,7 +10,7 @@ import {
   RESPONSE_CLASSES,
   RETRY_OUTCOMES,
 } from '../measures.ts';
-import { beyond, foldHosts, membershipOf, put, Scratch } from './scratch.ts';
+import { beyond, foldHosts, hashEntries, isHashing, membershipOf, put, Scratch } from './scratch.ts';
 import type { Attributes, BalancerSeries, Cell, EmittedSeries } from './series.ts';
 
 /** Bounds as set by `stats_config.histogram_bucket_settings`, ms. */
@@ -19,6 +19,11 @@ const MS_PER_S = 1000;
 const LISTENER_ADDRESS = '0.0.0.0_443';
 const PREFIX = 'edge';
 const HOST_PORT = 8080;
+
+const HASH_STATS = {
+  ring: 'cluster.ring_hash_lb.max_hashes_per_host',
+  maglev: 'cluster.maglev_lb.max_entries_per_host',
+} as const;
 
 const RETRY_STATS: Readonly<Record<string, string>> = {
   attempt: 'cluster.upstream_rq_retry',
@@ -62,12 +67,13 @@ interface ClusterCells {
   readonly healthy: Cell;
   readonly total: Cell;
   readonly ejected: Cell;
+  readonly hashEntries: Cell;
   /** Enforced in all, by reason, and refused. */
   readonly enforced: Cell;
   readonly byKind: Cell;
 }
 
-const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 4 + EJECTION_KINDS.length;
+const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 5 + EJECTION_KINDS.length;
 const PER_HOST = 2;
 const PER_BALANCER = CLASSES + BUCKETS + 1 + 3;
 
@@ -107,6 +113,7 @@ class Own {
       healthy: scratch.take(),
       total: scratch.take(),
       ejected: scratch.take(),
+      hashEntries: scratch.take(),
       enforced: scratch.take(),
       byKind: scratch.take(EJECTION_KINDS.length),
     }));
@@ -150,8 +157,9 @@ class Own {
     const attempts = (host: number, c: number): number =>
       at(measures.attempts, (b * hostCount + first + host) * CLASSES + c);
     for (let c = 0; c < CLASSES; c += 1) {
-      // Envoy answers for a cluster without healthy hosts, and counts that as its 5xx.
-      const own = c === CLASS.serverError ? at(measures.noHealthy, b * clusterCount + cluster) : 0;
+      // Envoy answers for a cluster without healthy hosts or above its limits, and counts that as its 5xx.
+      const cell = b * clusterCount + cluster;
+      const own = c === CLASS.serverError ? at(measures.noHealthy, cell) + at(measures.rejections, cell) : 0;
       put(beyond(cells.classes, c), own + sumOver(hosts, (host) => attempts(host, c)));
     }
     for (let host = 0; host < hosts; host += 1) {
@@ -166,6 +174,7 @@ class Own {
     put(cells.healthy, seen.healthy);
     put(cells.total, seen.healthy + seen.unhealthy + seen.draining);
     put(cells.ejected, seen.ejected);
+    put(cells.hashEntries, hashEntries(seen.healthy));
     EJECTION_KINDS.forEach((_, kind) => {
       const of = (host: number): number =>
         at(measures.ejections, (b * hostCount + first + host) * EJECTION_KINDS.length + kind);
@@ -199,7 +208,7 @@ class Own {
 
   cluster(cluster: number): EmittedSeries[] {
     const { measures, clusterCount, firstHost, spec } = this.#fleet;
-    const { name = '', hosts = [] } = spec.clusters[cluster] ?? {};
+    const { name = '', hosts = [], policy = 'two-choices', maxInFlight = null } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
     const tags = { 'envoy.cluster_name': name };
     const cells = this.#clusters[cluster] as ClusterCells;
@@ -210,6 +219,9 @@ class Own {
       histogram('cluster.upstream_cx_connect_ms', tags, cells.connect, cells.connectSum),
       gauge('cluster.membership_healthy', tags, cells.healthy),
       gauge('cluster.membership_total', tags, cells.total),
+      ...(isHashing(policy)
+        ? [gauge(HASH_STATS[policy.startsWith('ring') ? 'ring' : 'maglev'], tags, cells.hashEntries)]
+        : []),
       gauge('cluster.outlier_detection.ejections_active', tags, cells.ejected),
       counter('cluster.outlier_detection.ejections_enforced_total', tags, cells.enforced, true),
       counter('cluster.outlier_detection.ejections_enforced_consecutive_5xx', tags, row, true),
@@ -221,6 +233,9 @@ class Own {
           index: cell * RETRY_OUTCOMES.length + o,
         }),
       ),
+      ...(maxInFlight === null
+        ? []
+        : [counter('cluster.upstream_rq_pending_overflow', tags, { column: measures.rejections, index: cell }, true)]),
       counter('cluster.upstream_cx_none_healthy', tags, { column: measures.noHealthy, index: cell }, true),
       counter('cluster.lb_healthy_panic', tags, { column: measures.panicRequests, index: cell }, true),
       ...hosts.flatMap((_, local) => {

@@ -1,6 +1,7 @@
 import { add, at } from '../columns.ts';
 import type { Fleet } from '../fleet.ts';
 import { BUCKETS, type HistogramColumns } from '../histogram-columns.ts';
+import type { PolicyName } from '../policies/create-policy.ts';
 import type { Cell } from './series.ts';
 
 /** Places for what a balancer sends that is no column of the fleet: sums, levels. */
@@ -73,3 +74,11 @@ export function membershipOf(fleet: Fleet, balancer: number, cluster: number): M
   }
   return seen;
 }
+
+/** Places of a table of hashes, as Envoy's Maglev has them. */
+const HASH_PLACES = 65_537;
+
+export const isHashing = (policy: PolicyName): boolean => policy.startsWith('ring') || policy.startsWith('maglev');
+
+/** Most places of one host where `hosts` share them evenly. */
+export const hashEntries = (hosts: number): number => Math.ceil(HASH_PLACES / Math.max(1, hosts));

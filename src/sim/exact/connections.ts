@@ -28,8 +28,8 @@ export class Connections {
 
   /** A client connects, for the first time or again (`tries` before this one). */
   connect(now: number, tries: number): void {
-    const { l4, prng, measures, balancers } = this.#fleet;
-    const balancer = l4.balancerOf(prng.below(2 ** 32));
+    const { prng, measures, balancers } = this.#fleet;
+    const balancer = this.#fleet.connectingBalancer();
     const acceptor = this.#acceptors[balancer];
     if (acceptor === undefined) return;
     const waitMs = acceptor.wait(now);

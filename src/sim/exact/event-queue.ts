@@ -12,6 +12,7 @@ export const EVENT = {
   connect: 7,
   accepted: 8,
   second: 9,
+  resend: 10,
 } as const;
 
 /** Events by time, then in the order in which they were scheduled. A binary heap in columns; it grows as needed. */

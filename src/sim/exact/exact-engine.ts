@@ -92,6 +92,9 @@ export class ExactEngine {
       case EVENT.connect:
         this.#connect(a, b);
         return;
+      case EVENT.resend:
+        this.#requests.arrive(now, a, b);
+        return;
       case EVENT.accepted:
         this.#connections.accepted(now, a, b);
         return;

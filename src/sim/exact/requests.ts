@@ -15,6 +15,8 @@ const CONNECT_SHARE = 0.05;
 const REFUSED_MS = 1;
 /** First byte of the answer until the last is handed to the kernel, mean, ms. Ours. */
 const WRITE_MS = 0.3;
+/** A client waits for this long, and up to twice, before it sends a failed request again. Ours. */
+const RESEND_MS = 50;
 const HOT_KEY = 0x5eed;
 const RETRY = { attempt: 0, success: 1, overflow: 2 } as const;
 
@@ -28,6 +30,8 @@ interface Request {
   sentMs: number;
   addedMs: number;
   retries: number;
+  /** Times that the client had sent it before. */
+  sent: number;
   outcome: number;
   /** The host did answer: its time counts as a backend's. */
   answered: boolean;
@@ -44,6 +48,8 @@ export class Requests {
   /** By balancer x clusters + cluster: requests under way, and retries among them. */
   readonly #underWay: Int32Array;
   readonly #retrying: Int32Array;
+  /** Likewise: attempts that hosts have not answered yet. */
+  readonly #inFlight: Int32Array;
 
   constructor(fleet: Fleet, events: EventQueue, cores: readonly Servers[]) {
     this.#fleet = fleet;
@@ -52,10 +58,11 @@ export class Requests {
     this.#slots = Array.from(fleet.hosts.slots, (slots) => new Servers(slots));
     this.#underWay = new Int32Array(fleet.routes.length);
     this.#retrying = new Int32Array(fleet.routes.length);
+    this.#inFlight = new Int32Array(fleet.routes.length);
   }
 
-  /** A client sends a request. */
-  arrive(now: number, cluster: number): void {
+  /** A client sends a request, for the first time or again (`sent` times before). */
+  arrive(now: number, cluster: number, sent = 0): void {
     const fleet = this.#fleet;
     const balancer = fleet.l4.balancerOf(fleet.prng.below(2 ** 32));
     const share = balancer < 0 ? 0 : fleet.availability(balancer);
@@ -74,7 +81,9 @@ export class Requests {
       startMs: now,
       addedMs: done - now,
       retries: 0,
+      sent,
     });
+    if (sent > 0) add(fleet.measures.clientRetries, this.#cell(request), 1);
     add(this.#underWay, this.#cell(request), 1);
     if (fleet.prng.next() < at(fleet.balancers.failShare, balancer)) {
       request.outcome = CLASS.serverError;
@@ -90,6 +99,7 @@ export class Requests {
     const route = fleet.route(balancer, cluster);
     const host = fleet.pinned[cluster]?.draw() ?? route.pick(now, request.key);
     request.host = host;
+    fleet.measures.hashOverflows[this.#cell(request)] = route.overflowed;
     request.sentMs = now;
     if (host === NO_HOST) {
       add(fleet.measures.noHealthy, this.#cell(request), 1);
@@ -97,8 +107,17 @@ export class Requests {
       this.#finish(now, id);
       return;
     }
+    if (
+      at(this.#inFlight, this.#cell(request)) >= (clusterOf(fleet, cluster).maxInFlight ?? Number.POSITIVE_INFINITY)
+    ) {
+      add(fleet.measures.rejections, this.#cell(request), 1);
+      request.outcome = CLASS.serverError;
+      this.#finish(now, id);
+      return;
+    }
     if (route.pool.inPanic) add(fleet.measures.panicRequests, this.#cell(request), 1);
     route.started(host);
+    add(this.#inFlight, this.#cell(request), 1);
     this.#events.schedule(now + this.#serve(now, request), EVENT.reply, id);
   }
 
@@ -110,6 +129,7 @@ export class Requests {
     const route = fleet.route(balancer, cluster);
     const global = at(fleet.firstHost, cluster) + host;
     route.finished(host);
+    add(this.#inFlight, this.#cell(request), -1);
     const left = at(fleet.hosts.leftAt, global);
     if (left > request.sentMs && !route.pool.isMember(host)) {
       request.outcome = CLASS.none;
@@ -182,7 +202,7 @@ export class Requests {
 
   #mayRetry(request: Request): boolean {
     const { retries } = clusterOf(this.#fleet, request.cluster);
-    if (retries === null || request.retries >= retries.max) return false;
+    if (retries === null || request.retries >= at(this.#fleet.retriesMax, request.cluster)) return false;
     const cell = this.#cell(request);
     // A retry keeps its place in the budget until its request ends.
     const isFirst = request.retries === 0;
@@ -205,6 +225,11 @@ export class Requests {
       add(this.#retrying, cell, -1);
       if (request.outcome === CLASS.ok) add(measures.retries, cell * RETRY_OUTCOMES.length + RETRY.success, 1);
     }
+    const isFailed = request.outcome === CLASS.serverError || request.outcome === CLASS.none;
+    if (isFailed && request.sent < at(this.#fleet.clientRetriesMax, request.cluster)) {
+      const when = now + RESEND_MS * (1 + prng.next());
+      this.#events.schedule(when, EVENT.resend, request.cluster, request.sent + 1);
+    }
     const writeMs = drawExponential(prng, WRITE_MS);
     add(measures.requests, cell * CLASSES + request.outcome, 1);
     measures.requestDuration.record(cell, (now - request.startMs + writeMs) / 1000);
@@ -226,6 +251,7 @@ export class Requests {
         sentMs: 0,
         addedMs: 0,
         retries: 0,
+        sent: 0,
         outcome: 0,
         answered: false,
       }) - 1

@@ -44,8 +44,15 @@ export function applyChange(fleet: Fleet, now: number, change: Change): void {
     case 'traffic':
       changeTraffic(fleet, change);
       return;
+    case 'retries':
+      fleet.retriesMax[change.cluster] = change.balancers;
+      fleet.clientRetriesMax[change.cluster] = change.clients;
+      return;
     case 'hot_key':
       fleet.hotKeyShare[change.cluster] = change.share;
+      return;
+    case 'nat':
+      fleet.nat = { sources: change.sources, share: change.share };
       return;
     case 'l4_nodes':
       reset(fleet, fleet.l4.nodesChanged(change.nodes));

@@ -69,7 +69,11 @@ export type Change =
       readonly connections?: number;
       readonly newShare?: number;
     }
+  /** Balancers and clients retry so often at most from now on. */
+  | { readonly kind: 'retries'; readonly cluster: number; readonly balancers: number; readonly clients: number }
   | { readonly kind: 'hot_key'; readonly cluster: number; readonly share: number }
+  /** This share of new connections comes from so few addresses, each of which is hashed to one balancer; 0: none. */
+  | { readonly kind: 'nat'; readonly sources: number; readonly share: number }
   | { readonly kind: 'l4_nodes'; readonly nodes: number }
   | { readonly kind: 'balancers'; readonly balancers: BalancerChoice; readonly present: boolean }
   | { readonly kind: 'accept_rate'; readonly balancers: BalancerChoice; readonly acceptsPerS: number };

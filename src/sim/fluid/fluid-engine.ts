@@ -33,16 +33,21 @@ export class FluidEngine {
   readonly #nextProbe: Float64Array;
   readonly #nextSweep: Float64Array;
   #shares: ReadonlyMap<number, number>;
+  #connectionShares: ReadonlyMap<number, number>;
   #next = 0;
   #changedAt = Number.NEGATIVE_INFINITY;
 
   constructor(fleet: Fleet, timeline: readonly TimedChange[]) {
+    if (fleet.spec.clusters.some(({ clientRetries }) => clientRetries > 0)) {
+      throw new RangeError('clients that retry need the exact engine');
+    }
     this.#fleet = fleet;
     this.#timeline = [...timeline].sort((a, b) => a.at - b.at);
     this.#edge = new EdgeLoad(fleet);
     this.#load = new HostLoad(fleet);
     this.#requests = new FluidRequests(fleet, this.#edge, this.#load);
     this.#shares = fleet.l4.shares();
+    this.#connectionShares = fleet.connectionShares();
     this.#probeMs = probeIntervalMs(fleet.spec);
     this.#sweepMs = sweepIntervalMs(fleet.spec);
     this.#nextProbe = Float64Array.from(fleet.spec.balancers, () => fleet.prng.next() * this.#probeMs);
@@ -69,6 +74,7 @@ export class FluidEngine {
       this.#cut(next.change);
       applyChange(this.#fleet, this.now, next.change);
       this.#shares = this.#fleet.l4.shares();
+      this.#connectionShares = this.#fleet.connectionShares();
       this.#changedAt = this.now;
     }
   }
@@ -102,7 +108,8 @@ export class FluidEngine {
       const through = share * fleet.availability(balancer);
       let requestsPerS = 0;
       for (let c = 0; c < fleet.clusterCount; c += 1) requestsPerS += fleet.requestsPerS(c, middle) * through;
-      this.#edge.step(balancer, fleet.connectionsPerS(middle) * share, requestsPerS, elapsedS);
+      const connecting = this.#connectionShares.get(balancer) ?? 0;
+      this.#edge.step(balancer, fleet.connectionsPerS(middle) * connecting, requestsPerS, elapsedS);
       for (let c = 0; c < fleet.clusterCount; c += 1) {
         this.#requests.step(this.now, balancer, c, fleet.requestsPerS(c, middle) * through, elapsedS);
       }

@@ -31,6 +31,8 @@ export class FluidRequests {
   readonly #carried: Float64Array;
   readonly #entry: Int32Array;
   readonly #shares: Float64Array;
+  /** Share of the picks last shared out that bounded load sent past their host. */
+  #overflow = 0;
   readonly #columns: { weight: Float64Array; timeS: Float64Array; inFlight: Float64Array; ageMs: Float64Array };
 
   constructor(fleet: Fleet, edge: EdgeLoad, load: HostLoad) {
@@ -60,8 +62,7 @@ export class FluidRequests {
     const lost = drawBinomial(prng, offered, at(this.#edge.lostShare, balancer));
     const refused = drawBinomial(prng, offered - lost, at(balancers.failShare, balancer));
     add(measures.requests, cell * CLASSES + CLASS.none, lost);
-    add(measures.requests, cell * CLASSES + CLASS.serverError, refused);
-    this.#recordEdge(balancer, cell, refused, at(this.#edge.addedS, balancer));
+    this.#answerItself(balancer, cell, refused);
     const count = offered - lost - refused;
     const groups = routes[cell]?.split.length ?? 1;
     let [left, shareLeft] = [count, 1];
@@ -74,18 +75,22 @@ export class FluidRequests {
     }
   }
 
-  #spread(now: number, balancer: number, cluster: number, group: number, count: number, elapsedS: number): void {
+  #spread(now: number, balancer: number, cluster: number, group: number, offered: number, elapsedS: number): void {
     const { measures, prng } = this.#fleet;
     const cell = balancer * this.#fleet.clusterCount + cluster;
     const route = this.#fleet.route(balancer, cluster);
     const entries = this.#shareOut(now, balancer, cluster, group, elapsedS);
     if (entries === 0) {
-      add(measures.noHealthy, cell, count);
-      add(measures.requests, cell * CLASSES + CLASS.serverError, count);
-      this.#recordEdge(balancer, cell, count, at(this.#edge.addedS, balancer));
+      add(measures.noHealthy, cell, offered);
+      this.#answerItself(balancer, cell, offered);
       return;
     }
+    const rejected = this.#beyondLimit(balancer, cluster, entries, offered, elapsedS);
+    add(measures.rejections, cell, rejected);
+    this.#answerItself(balancer, cell, rejected);
+    const count = offered - rejected;
     if (route.pool.inPanic) add(measures.panicRequests, cell, count);
+    if (this.#overflow > 0) add(measures.hashOverflows, cell, drawBinomial(prng, count, this.#overflow));
     let [left, shareLeft] = [count, 1];
     for (let i = 0; i < entries; i += 1) {
       const share = at(this.#shares, i);
@@ -96,6 +101,34 @@ export class FluidRequests {
     }
   }
 
+  /**
+   * How many of a step's requests find as many in flight as the balancer allows itself: what was in flight ends at the pace
+   * of its host, and what is let in fills the room that is left at the end of the step.
+   */
+  #beyondLimit(balancer: number, cluster: number, entries: number, offered: number, elapsedS: number): number {
+    const { firstHost, hostCount, spec } = this.#fleet;
+    const { maxInFlight = null, hosts = [] } = spec.clusters[cluster] ?? {};
+    if (maxInFlight === null || offered === 0) return 0;
+    const first = balancer * hostCount + at(firstHost, cluster);
+    let room = maxInFlight;
+    for (let host = 0; host < hosts.length; host += 1) room -= at(this.inFlight, first + host);
+    let perRequest = 0;
+    for (let i = 0; i < entries; i += 1) {
+      const timeS = Math.max(1e-3, at(this.#columns.timeS, i));
+      const ended = 1 - Math.exp(-elapsedS / timeS);
+      room += at(this.#columns.inFlight, i) * ended;
+      perRequest += (at(this.#shares, i) * timeS * ended) / elapsedS;
+    }
+    if (offered * perRequest <= room) return 0;
+    return offered - Math.floor(Math.max(0, room) / perRequest);
+  }
+
+  /** The balancer answers with 503. */
+  #answerItself(balancer: number, cell: number, count: number): void {
+    add(this.#fleet.measures.requests, cell * CLASSES + CLASS.serverError, count);
+    this.#recordEdge(balancer, cell, count, at(this.#edge.addedS, balancer));
+  }
+
   /** Writes who may be picked to `#entry` and how often to `#shares`; how many there are. */
   #shareOut(now: number, balancer: number, cluster: number, group: number, elapsedS: number): number {
     const { firstHost, pinned, members, hostCount, hotKeyShare } = this.#fleet;
@@ -104,6 +137,7 @@ export class FluidRequests {
     const first = at(firstHost, cluster);
     const connections = pinned[cluster] ?? null;
     let count = 0;
+    this.#overflow = 0;
     for (let host = 0; host < spec.hosts.length; host += 1) {
       const isTaken =
         connections === null ? route.isUsable(host) && route.groupOf(host) === group : connections.share(host) > 0;
@@ -124,7 +158,8 @@ export class FluidRequests {
     if (connections !== null || count === 0) return count;
     const hotShare = at(hotKeyShare, cluster);
     // Which host owns the hot key does not matter to a fluid: it is the first that may be picked.
-    policyShares(spec.policy, { count, ...this.#columns, hotShare, hotHost: 0 }, this.#shares);
+    const input = { count, ...this.#columns, hotShare, hotHost: 0 };
+    this.#overflow = policyShares(spec.policy, input, this.#shares);
     return count;
   }
 
@@ -228,7 +263,8 @@ export class FluidRequests {
     const wholeS = answerS + addedS + WRITE_S;
     const wholeCv = Math.hypot(answerS * cv, addedS * at(this.#edge.addedCv, balancer)) / wholeS;
     measures.requestDuration.recordShares(cell, latencyWeights(wholeS, wholeCv), wholeS, counts.answered);
-    if (counts.unanswered > 0) measures.requestDuration.record(cell, timeoutS, counts.unanswered);
+    const givenUpS = timeoutS + addedS + WRITE_S;
+    if (counts.unanswered > 0) measures.requestDuration.record(cell, givenUpS, counts.unanswered);
     const all = counts.fast + counts.unanswered + counts.answered;
     const isNear = spec.balancers[balancer]?.zone === at(hosts.zone, host);
     const connectS = isNear ? CONNECT_S.near : CONNECT_S.far;
@@ -242,8 +278,11 @@ export class FluidRequests {
   #recordEdge(balancer: number, cell: number, count: number, addedS: number): void {
     if (count === 0) return;
     const { measures } = this.#fleet;
-    const weights = latencyWeights(addedS, at(this.#edge.addedCv, balancer));
-    measures.requestDuration.recordShares(cell, weights, addedS, count);
-    measures.addedDuration.recordShares(cell, weights, addedS, count);
+    const addedCv = at(this.#edge.addedCv, balancer);
+    const wholeS = addedS + WRITE_S;
+    const wholeCv = Math.hypot(addedS * addedCv, WRITE_S) / wholeS;
+    measures.requestDuration.recordShares(cell, latencyWeights(wholeS, wholeCv), wholeS, count);
+    measures.addedDuration.recordShares(cell, latencyWeights(addedS, addedCv), addedS, count);
+    measures.write.recordShares(cell, latencyWeights(WRITE_S, 1), WRITE_S, count);
   }
 }

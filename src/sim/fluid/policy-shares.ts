@@ -28,9 +28,10 @@ const LOAD_NOISE = 0.25;
  * - least connections keeps in flight / weight equal, so a host gets weight / time: a fast failure draws the traffic;
  * - two choices: a host wins against another drawn at random when its load is lower; loads are Poisson around their
  *   means; at most 2/n;
- * - hashing: by weight, the hot key on top of its owner, cut at the bound.
+ * - hashing: by weight, the hot key on top of its owner, cut at the bound. What is cut off is returned.
  */
-export function policyShares(policy: PolicyName, input: ShareInput, shares: Float64Array): void {
+export function policyShares(policy: PolicyName, input: ShareInput, shares: Float64Array): number {
+  let overflow = 0;
   switch (policy) {
     case 'round-robin':
       shares.fill(1, 0, input.count);
@@ -46,9 +47,10 @@ export function policyShares(policy: PolicyName, input: ShareInput, shares: Floa
       twoChoices(input, shares);
       break;
     default:
-      hashing(input, shares, policy.endsWith('bounded'));
+      overflow = hashing(input, shares, policy.endsWith('bounded'));
   }
   normalize(shares, input.count);
+  return overflow;
 }
 
 function twoChoices(input: ShareInput, shares: Float64Array): void {
@@ -77,7 +79,7 @@ function twoChoices(input: ShareInput, shares: Float64Array): void {
   }
 }
 
-function hashing(input: ShareInput, shares: Float64Array, isBounded: boolean): void {
+function hashing(input: ShareInput, shares: Float64Array, isBounded: boolean): number {
   const { count, hotShare, hotHost } = input;
   let total = 0;
   for (let i = 0; i < count; i += 1) total += at(input.weight, i);
@@ -86,12 +88,13 @@ function hashing(input: ShareInput, shares: Float64Array, isBounded: boolean): v
   }
   const bound = LOAD_BOUND * (at(input.weight, hotHost) / total);
   const over = at(shares, hotHost) - bound;
-  if (!isBounded || over <= 0 || count === 1) return;
+  if (!isBounded || over <= 0 || count === 1) return 0;
   shares[hotHost] = bound;
   const others = total - at(input.weight, hotHost);
   for (let i = 0; i < count; i += 1) {
     if (i !== hotHost) shares[i] = at(shares, i) + (over * at(input.weight, i)) / others;
   }
+  return over;
 }
 
 function normalize(shares: Float64Array, count: number): void {

@@ -1,9 +1,11 @@
 import { configPushCanary, configPushGlobal } from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
 import { healthCascade, healthCascadePanic } from './health.ts';
+import { dependencySlow, retryLayers } from './overload.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
+import { hotKey, scaleOutLongLived, websocketsNat } from './skews.ts';
 import { hostsSlow } from './slow-hosts.ts';
 import { zoneHot } from './zones.ts';
 
@@ -19,6 +21,11 @@ export const SCENARIOS: readonly Scenario[] = [
   ticketRotation,
   launchDay,
   zoneHot,
+  hotKey,
+  scaleOutLongLived,
+  websocketsNat,
+  retryLayers,
+  dependencySlow,
   acceptQueue,
   certificateStalled,
   cleanDay,

@@ -249,6 +249,28 @@ test('panic, no healthy host, overflow and circuit breakers', () => {
   ]);
 });
 
+test('what rate limits and admission control reject', () => {
+  const cluster = 'lb.side=upstream,lb.upstream.cluster=checkout';
+  const read1 = (name: string, tags: Record<string, string>): readonly string[] =>
+    read(seriesOf(name, tags)).map((one) => one.replace(/,?lb\.flavor=envoy/, ''));
+  assert.deepEqual(read1('cluster.ratelimit.over_limit', CHECKOUT), [
+    `lb.rejections{lb.rejection.reason=rate_limited,${cluster}}`,
+  ]);
+  assert.deepEqual(read1('edge.http_local_rate_limit.enforced', {}), [
+    'lb.rejections{lb.rejection.reason=rate_limited,lb.side=downstream}',
+  ]);
+  assert.deepEqual(read1('http.admission_control.rq_rejected', { 'envoy.http_conn_manager_prefix': 'edge' }), [
+    'lb.rejections{lb.listener=edge,lb.rejection.reason=admission,lb.side=downstream}',
+  ]);
+});
+
+test('clusters that hash are told by their tables', () => {
+  const common = 'lb.side=upstream,lb.upstream.cluster=checkout';
+  for (const name of ['cluster.ring_hash_lb.max_hashes_per_host', 'cluster.maglev_lb.max_entries_per_host']) {
+    assert.deepEqual(read(gaugeOf(name, CHECKOUT)), [`lb.upstream.hash.entries.max{${common}}`]);
+  }
+});
+
 test('hosts are counted beside their cluster, never added to it', () => {
   const endpoint = { ...CHECKOUT, 'envoy.endpoint_address': '10.1.2.3:8080' };
   const place = 'lb.side=upstream,lb.upstream.cluster=checkout,lb.upstream.host.name=10.1.2.3:8080';
