@@ -59,6 +59,8 @@ export type FeatureName =
   /** Readings of hosts' utilization in thousandths, added up, and how many readings {cluster, zone}. */
   | 'zone.utilization'
   | 'zone.utilization.readings'
+  /** Updates of the configuration that a balancer refused {balancer, kind?}. */
+  | 'config.rejected'
   /** Handshakes {balancer, resumed}. */
   | 'tls.handshakes';
 
@@ -76,13 +78,19 @@ export type GaugeName =
   | 'cluster.ejections.active'
   /** Connections that an accept queue can hold {balancer, listener?}. */
   | 'accept_queue.limit'
+  /** Turn of a balancer in rollouts {balancer}. */
+  | 'config.stage'
   /** 1 or 0 {cluster, host, balancer}. */
   | 'host.healthy'
   /** Capacity of a host, on any one scale {cluster, host, zone?, balancer}. */
   | 'host.capacity';
 
 /** Histograms by balancer {balancer}; those of stages and whole requests go by metric, {cluster?}. */
-export const BALANCER_HISTOGRAM = { added: 'balancer.added', acceptQueue: 'balancer.accept_queue' } as const;
+export const BALANCER_HISTOGRAM = {
+  added: 'balancer.added',
+  acceptQueue: 'balancer.accept_queue',
+  endpoints: 'balancer.endpoints',
+} as const;
 
 /** Connections waiting in an accept queue {balancer, listener?}. */
 export type PeakName = 'accept_queue.length';

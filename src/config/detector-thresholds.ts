@@ -77,6 +77,18 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     cpuRise: { kind: 'share', text: 'CPU is this much above the other one, and higher per request.' },
     minEvents: { kind: 'count', text: 'Requests that each side must have.' },
   },
+  [ALERT.configPushUnstaged]: {
+    stageFor: { kind: 'duration', text: 'Canaries have a version for so long before other balancers get it.' },
+    canaryShare: { kind: 'share', text: 'Share of the balancers that are canaries at most; one always is.' },
+    tellFor: { kind: 'duration', text: 'The alert ends so long after the version was first seen.' },
+  },
+  [ALERT.configDrift]: {
+    rejectedWithin: { kind: 'duration', text: 'An update that was refused within this time, and none taken since.' },
+    behindFor: { kind: 'duration', text: 'Most balancers of a stage have had a version for so long.' },
+    propagationP99: { kind: 'duration', text: 'p99 of the time until balancers use changed hosts.' },
+    propagationWindow: { kind: 'duration', text: 'The window of that p99.' },
+    minEvents: { kind: 'count', text: 'Changes of hosts that this p99 must rest on.' },
+  },
   [ALERT.certificateRenewalStalled]: {
     daysLeft: {
       kind: 'duration',

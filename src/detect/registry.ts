@@ -6,7 +6,9 @@ import { type Labels, labelsKey, labelsOf, mergeLabels } from '../model/labels.t
 import { acceptQueueSaturation } from './accept-queue-saturation.ts';
 import { balancerSaturation } from './balancer-saturation.ts';
 import { certificateRenewalStalled } from './certificate-renewal-stalled.ts';
+import { configDrift } from './config-drift.ts';
 import { configPushRegression } from './config-push-regression.ts';
+import { configPushUnstaged } from './config-push-unstaged.ts';
 import type { Detector, Finding } from './detector.ts';
 import { ejectionCapReached } from './ejection-cap-reached.ts';
 import type { DetectionEngine, DetectionRecord, DetectionTick } from './engine.ts';
@@ -30,6 +32,8 @@ export const DETECTORS: readonly Detector[] = [
   balancerSaturation,
   certificateRenewalStalled,
   configPushRegression,
+  configPushUnstaged,
+  configDrift,
   handshakeStorm,
   hostEjections,
   stageTailShift,

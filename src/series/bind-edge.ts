@@ -41,6 +41,9 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
     case 'lb.added.duration':
       draft.observe(cells.histogram(BALANCER_HISTOGRAM.added, of(balancer)), series.toSeconds);
       return;
+    case 'lb.endpoints.propagation.duration':
+      draft.observe(cells.histogram(BALANCER_HISTOGRAM.endpoints, of(balancer)), series.toSeconds);
+      return;
     case 'lb.stage.accept_queue.duration':
       draft.observe(cells.histogram(BALANCER_HISTOGRAM.acceptQueue, of(balancer)), series.toSeconds);
       return;
@@ -84,6 +87,21 @@ function bindPossessions(draft: BindingDraft, series: CanonicalSeries, origin: O
       draft.set(cells.config(attributes.get(ATTRIBUTE.configKind) ?? '', version), weight);
       return;
     }
+    case 'lb.config.rejected':
+      draft.count(
+        cells.feature(
+          'config.rejected',
+          known([
+            ['balancer', origin.balancer],
+            ['kind', attributes.get(ATTRIBUTE.configKind)],
+          ]),
+        ),
+        weight,
+      );
+      return;
+    case 'lb.config.stage':
+      draft.set(cells.gauge('config.stage', of(origin.balancer), origin.source()), weight);
+      return;
     case 'lb.tls.certificate.not_after':
       // Towards hosts it is a workload's, of hours, and the mesh's own matter.
       if (attributes.get(ATTRIBUTE.side) === 'upstream') return;

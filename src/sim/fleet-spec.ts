@@ -31,6 +31,8 @@ export interface BalancerSpec {
   readonly acceptPlaces: number;
   /** False: joins later. */
   readonly present: boolean;
+  /** Its turn in rollouts, 0 first; null = it tells none. */
+  readonly stage: number | null;
 }
 
 export interface ClusterSpec {
@@ -130,6 +132,7 @@ export const BALANCER: BalancerSpec = {
   acceptsPerS: 20_000,
   acceptPlaces: 1024,
   present: true,
+  stage: null,
 };
 
 export const CLUSTER: ClusterSpec = {

@@ -39,6 +39,8 @@ export class Measures {
   readonly backend: HistogramColumns;
   /** (balancer, cluster). */
   readonly write: HistogramColumns;
+  /** (balancer, cluster): hosts changed until the balancer uses the change. */
+  readonly propagation: HistogramColumns;
   /** (balancer, kind). */
   readonly handshakes: Float64Array;
   /** (balancer). */
@@ -73,6 +75,7 @@ export class Measures {
     this.connect = new HistogramColumns(perHost);
     this.backend = new HistogramColumns(perHost);
     this.write = new HistogramColumns(perCluster);
+    this.propagation = new HistogramColumns(perCluster);
     this.handshakes = new Float64Array(balancers * HANDSHAKE_KINDS.length);
     this.connectionsOpened = new Float64Array(balancers);
     this.acceptOverflows = new Float64Array(balancers);

@@ -82,3 +82,17 @@ test("config versions, certificates of clients' side and successful renewals are
   feed(renewals('success'), 1);
   assert.deepEqual(read(), [['shop', at(10)]]);
 });
+
+test('updates that an Envoy refuses go by kind, whichever family tells them', () => {
+  const { feed, read } = bound();
+  feed(seriesOf('cluster_manager.cds.update_rejected', {}, zone), 2);
+  feed(seriesOf('listener_manager.lds.update_rejected', {}, zone), 1);
+  feed(seriesOf('cluster.update_rejected', { 'envoy.cluster_name': 'shop' }, zone), 3);
+  feed(seriesOf('http.edge.rds.update_rejected', { 'envoy.http_conn_manager_prefix': 'edge' }, zone), 4);
+  assert.deepEqual(read('config.rejected'), [
+    'balancer=lb-1 kind=cds: 2',
+    'balancer=lb-1 kind=eds: 3',
+    'balancer=lb-1 kind=lds: 1',
+    'balancer=lb-1 kind=rds: 4',
+  ]);
+});

@@ -71,7 +71,9 @@ export const EDGE = [
   'AcceptQueueSaturation',
   'BalancerSaturation',
   'CertificateRenewalStalled',
+  'ConfigDrift',
   'ConfigPushRegression',
+  'ConfigPushUnstaged',
   'HandshakeStorm',
   'StageTailShift',
 ];

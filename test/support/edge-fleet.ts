@@ -43,6 +43,11 @@ export interface Load {
   readonly overflows?: number;
   readonly queue?: { readonly length: number; readonly limit: number };
   readonly config?: string;
+  readonly configKind?: string;
+  /** Updates refused per second; the turn in rollouts; changes of hosts and how long they took to arrive. */
+  readonly refused?: number;
+  readonly stage?: number;
+  readonly propagation?: Durations;
   /** Ends in seconds since the epoch, by name. */
   readonly certificates?: Readonly<Record<string, number>>;
 }
@@ -169,7 +174,15 @@ export class EdgeFleet {
     this.#set(balancer, 'lb.cpu.utilization', {}, load.cpu);
     this.#set(balancer, 'lb.accept_queue.length', {}, load.queue?.length);
     this.#set(balancer, 'lb.accept_queue.limit', {}, load.queue?.limit);
-    if (load.config !== undefined) this.#set(balancer, 'lb.config.info', { 'lb.config.version': load.config }, 1);
+    const kind = load.configKind === undefined ? {} : { 'lb.config.kind': load.configKind };
+    if (load.config !== undefined) {
+      this.#set(balancer, 'lb.config.info', { 'lb.config.version': load.config, ...kind }, 1);
+    }
+    this.#count(balancer, 'lb.config.rejected', kind, load.refused);
+    this.#set(balancer, 'lb.config.stage', {}, load.stage);
+    if (load.propagation !== undefined) {
+      this.#observe(balancer, 'lb.endpoints.propagation.duration', [load.propagation]);
+    }
     for (const [name, end] of Object.entries(load.certificates ?? {})) {
       this.#set(balancer, 'lb.tls.certificate.not_after', { 'lb.tls.certificate.name': name }, end);
     }

@@ -35,8 +35,10 @@ function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: r
   const ofDay = since % DAY_MS;
   const day = Math.floor(since / DAY_MS);
   const wave = 1 + 0.7 * Math.sin((2 * Math.PI * ofDay) / DAY_MS);
-  // At ten o'clock, one balancer every two minutes: away for a minute, then back, its clients with it.
-  const turn = 10 * HOUR_MS + Number(id.slice(5)) * 2 * MINUTE_MS;
+  // At ten o'clock a canary, after five minutes one more balancer every two: away for a minute, then back, its clients
+  // with it.
+  const place = Number(id.slice(5));
+  const turn = 10 * HOUR_MS + (place === 0 ? 0 : 5 + place * 2) * MINUTE_MS;
   if (ofDay > turn && ofDay <= turn + MINUTE_MS) return null;
   const isBack = ofDay > turn + MINUTE_MS && ofDay <= turn + 3 * MINUTE_MS;
   const requests = perSecond * wave;
@@ -61,6 +63,8 @@ function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: r
     },
     queue: { length: Math.round(3 * wave), limit: 4096 },
     overflows: 0.001,
+    refused: 0,
+    propagation: { perSecond: isBack ? 0.2 : 0.001, p99: 0.8 * tail },
     config: `v${ofDay > turn ? day + 1 : day}`,
     // Ninety days, renewed at thirty left; the first renewal comes within the first day.
     certificates: { shop: (START + (30.5 + 60 * Math.floor((since / DAY_MS + 59.5) / 60)) * DAY_MS) / 1000 },

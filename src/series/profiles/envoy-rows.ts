@@ -44,6 +44,7 @@ const ejection = (reason: string | null, enforced: boolean, weight = 1): Row =>
     ],
     weight,
   );
+const refused = (kind: string): Row => count('lb.config.rejected', [[ATTRIBUTE.configKind, kind]]);
 const circuit = (resource: string): Row => level('lb.upstream.circuit.open', [['lb.circuit.resource', resource]]);
 
 /**
@@ -125,6 +126,10 @@ export const ENVOY_ROWS: ReadonlyMap<string, readonly Row[]> = new Map([
   ['listener.downstream_cx_overflow', [count('lb.connections.rejected', [[ATTRIBUTE.errorType, 'overflow']])]],
   ['listener.downstream_cx_overload_reject', [count('lb.connections.rejected', [[ATTRIBUTE.errorType, 'overload']])]],
   ['listener.downstream_cx_transport_socket_connect_timeout', [handshakeFailed('timeout')]],
+  ['cluster_manager.cds.update_rejected', [refused('cds')]],
+  ['listener_manager.lds.update_rejected', [refused('lds')]],
+  ['cluster.update_rejected', [refused('eds')]],
+  ['http.rds.update_rejected', [refused('rds')]],
   ...tlsRows('listener'),
   ...tlsRows('cluster'),
   ...breakers('default'),

@@ -70,7 +70,7 @@ const clusterOf = ({ attributes }: SeriesDescription, name: EnvoyName): string |
   name.family === 'cluster' ? joined(tagOf(attributes, 'cluster_name'), name.middle) : undefined;
 
 function listenerOf({ attributes }: SeriesDescription, name: EnvoyName): string | undefined {
-  if (name.family === 'cluster') return undefined;
+  if (name.family !== 'http' && name.family !== 'listener') return undefined;
   const tag = name.family === 'http' ? 'http_conn_manager_prefix' : 'listener_address';
   return joined(tagOf(attributes, tag), name.middle);
 }

@@ -45,6 +45,7 @@ class Own {
   readonly #queue: Cell;
   readonly #queueLimit: Cell;
   readonly #config: Cell;
+  readonly #stage: Cell;
   readonly #notAfter: Cell;
   /** Successful handshakes by kind (full, resumed), then key type. */
   readonly #handshakes: Cell;
@@ -63,6 +64,7 @@ class Own {
     this.#queue = scratch.take();
     this.#queueLimit = scratch.take();
     this.#config = scratch.take();
+    this.#stage = scratch.take();
     this.#notAfter = scratch.take();
     this.#handshakes = scratch.take(2 * KEY_TYPES.length);
     this.#healthy = scratch.take(fleet.hostCount);
@@ -88,6 +90,7 @@ class Own {
     measures.acceptQueueMax[b] = 0;
     put(this.#queueLimit, spec.balancers[b]?.acceptPlaces ?? 0);
     put(this.#config, 1);
+    put(this.#stage, spec.balancers[b]?.stage ?? 0);
     put(this.#notAfter, Math.round((this.#epochMs + certificateNotAfterMs) / 1000));
     for (const kind of [HANDSHAKE.full, HANDSHAKE.resumed]) {
       const count = at(measures.handshakes, b * HANDSHAKE_KINDS.length + kind);
@@ -121,7 +124,7 @@ class Own {
 
   /** What goes for the balancer as a whole. */
   edge(): EmittedSeries[] {
-    const { measures, configVersions, balancers } = this.#fleet;
+    const { measures, configVersions, balancers, spec } = this.#fleet;
     const b = this.#balancer;
     const place = { [ATTRIBUTE.side]: 'downstream', [ATTRIBUTE.listener]: LISTENER };
     const inQueue = { [ATTRIBUTE.listener]: LISTENER };
@@ -156,6 +159,8 @@ class Own {
       counter('lb.stream.resets', '{stream}', place, { column: measures.resets, index: b }),
       gauge('lb.cpu.utilization', '1', {}, this.#cpu, false),
       gauge('lb.config.info', '1', { [ATTRIBUTE.configVersion]: version }, this.#config),
+      ...(spec.balancers[b]?.stage == null ? [] : [gauge('lb.config.stage', '1', {}, this.#stage)]),
+      counter('lb.config.rejected', '{update}', {}, { column: balancers.configRejected, index: b }),
       gauge('lb.tls.certificate.not_after', 's', { [ATTRIBUTE.certificate]: CERTIFICATE_NAME }, this.#notAfter),
     ];
   }
@@ -182,6 +187,7 @@ class Own {
       histogram('http.server.request.duration', downstream, measures.requestDuration, cell),
       histogram('lb.added.duration', ofCluster, measures.addedDuration, cell),
       stage('write', ofCluster, measures.write, cell),
+      histogram('lb.endpoints.propagation.duration', ofCluster, measures.propagation, cell),
       {
         ...histogram('lb.stage.connect.duration', upstream, measures.connect, 0),
         counts: cells.connect,

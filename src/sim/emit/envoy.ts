@@ -175,7 +175,7 @@ class Own {
   }
 
   edge(): EmittedSeries[] {
-    const { measures } = this.#fleet;
+    const { measures, balancers } = this.#fleet;
     const b = this.#balancer;
     const manager = { 'envoy.http_conn_manager_prefix': PREFIX };
     const listener = { 'envoy.listener_address': LISTENER_ADDRESS };
@@ -189,6 +189,7 @@ class Own {
       counter('listener.ssl.connection_error', listener, handshakes(HANDSHAKE.failed), true),
       counter('listener.downstream_cx_total', listener, { column: measures.connectionsOpened, index: b }, true),
       gauge('listener.downstream_cx_active', listener, this.#connections),
+      counter('cluster_manager.cds.update_rejected', {}, { column: balancers.configRejected, index: b }),
       gauge(
         'listener.ssl.certificate.expiration_unix_time_seconds',
         { ...listener, 'envoy.tls_certificate': 'edge' },

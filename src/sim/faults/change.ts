@@ -40,6 +40,8 @@ export type Change =
       readonly state: 'joined' | 'draining' | 'left';
       /** A host that joined serves this much slower until it is warm. */
       readonly cold?: { readonly factor: number; readonly warmUpMs: number };
+      /** From the change at its source until balancers use it, which is now; 200 ms unless said. */
+      readonly propagationMs?: number;
     }
   | {
       readonly kind: 'dependency';

@@ -1,4 +1,4 @@
-import { configPushCanary, configPushGlobal } from './config-pushes.ts';
+import { configDrift, configPushCanary, configPushGlobal, configPushUnstaged } from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
 import { healthCascade, healthCascadePanic } from './health.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
@@ -16,6 +16,8 @@ export const SCENARIOS: readonly Scenario[] = [
   healthCascadePanic,
   configPushGlobal,
   configPushCanary,
+  configPushUnstaged,
+  configDrift,
   ticketRotation,
   launchDay,
   zoneHot,
