@@ -59,6 +59,9 @@ export type FeatureName =
   /** Readings of hosts' utilization in thousandths, added up, and how many readings {cluster, zone}. */
   | 'zone.utilization'
   | 'zone.utilization.readings'
+  /** Client connections and streams that were reset {balancer}; flows that an L4 node did not know {balancer}. */
+  | 'balancer.resets'
+  | 'l4.misses'
   /** Updates of the configuration that a balancer refused {balancer, kind?}. */
   | 'config.rejected'
   /** Handshakes {balancer, resumed}. */
@@ -92,8 +95,13 @@ export const BALANCER_HISTOGRAM = {
   endpoints: 'balancer.endpoints',
 } as const;
 
-/** Connections waiting in an accept queue {balancer, listener?}. */
-export type PeakName = 'accept_queue.length';
+export type PeakName =
+  /** Connections waiting in an accept queue {balancer, listener?}. */
+  | 'accept_queue.length'
+  /** Open client connections {balancer, listener?}. */
+  | 'connections.active'
+  /** L4 nodes in front of a balancer {balancer}. */
+  | 'l4.nodes';
 
 /** The largest value of a level in each step of the last quarter of an hour. */
 export interface PeakSeries {

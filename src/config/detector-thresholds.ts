@@ -89,6 +89,14 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     propagationWindow: { kind: 'duration', text: 'The window of that p99.' },
     minEvents: { kind: 'count', text: 'Changes of hosts that this p99 must rest on.' },
   },
+  [ALERT.l4Rehash]: {
+    changeWithin: { kind: 'duration', text: 'The number of L4 nodes or balancers changed within this time.' },
+    window: { kind: 'duration', text: 'What is counted of the time after the change.' },
+    minResets: { kind: 'count', text: 'Connections reset, and flows not known where that is told.' },
+    resetsAboveBaseline: { kind: 'factor', text: 'They are this many times as many as usual.' },
+    resetShare: { kind: 'share', text: 'Share of the open connections, beyond those of balancers that came or went.' },
+    handshakesAboveBaseline: { kind: 'factor', text: 'Full handshakes are this many times as many as usual.' },
+  },
   [ALERT.certificateRenewalStalled]: {
     daysLeft: {
       kind: 'duration',

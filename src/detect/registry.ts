@@ -18,6 +18,7 @@ import { healthCheckCascade } from './health-check-cascade.ts';
 import { healthCheckFlapping } from './health-check-flapping.ts';
 import { hostEjections } from './host-ejections.ts';
 import { hostOutlier } from './host-outlier.ts';
+import { l4Rehash } from './l4-rehash.ts';
 import type { DetectorSettings } from './settings.ts';
 import { stageTailShift } from './stage-tail-shift.ts';
 import { telemetryLost } from './telemetry-lost.ts';
@@ -35,6 +36,7 @@ export const DETECTORS: readonly Detector[] = [
   configPushUnstaged,
   configDrift,
   handshakeStorm,
+  l4Rehash,
   hostEjections,
   stageTailShift,
   telemetryLost,

@@ -35,6 +35,18 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
       count('balancer.connections');
       count('zone.connections', known(zone));
       return;
+    case 'lb.connections.active':
+      if (isClients) draft.set(cells.peak('connections.active', queue), weight);
+      return;
+    case 'lb.stream.resets':
+      if (isClients) count('balancer.resets');
+      return;
+    case 'lb.l4.flow_table.misses':
+      count('l4.misses');
+      return;
+    case 'lb.l4.nodes':
+      draft.set(cells.peak('l4.nodes', of(balancer)), weight);
+      return;
     case 'lb.tls.handshakes':
       if (isClients) bindHandshakes(draft, series, balancer, zone, cells);
       return;

@@ -75,6 +75,7 @@ export const EDGE = [
   'ConfigPushRegression',
   'ConfigPushUnstaged',
   'HandshakeStorm',
+  'L4Rehash',
   'StageTailShift',
 ];
 const EDGE_SIZES = [3, 12];

@@ -42,6 +42,11 @@ export interface Load {
   readonly durations?: Readonly<Record<string, readonly Durations[]>>;
   readonly overflows?: number;
   readonly queue?: { readonly length: number; readonly limit: number };
+  /** Connections open; reset per second; flows per second that L4 nodes did not know; how many nodes there are. */
+  readonly open?: number;
+  readonly resets?: number;
+  readonly misses?: number;
+  readonly nodes?: number;
   readonly config?: string;
   readonly configKind?: string;
   /** Updates refused per second; the turn in rollouts; changes of hosts and how long they took to arrive. */
@@ -168,6 +173,10 @@ export class EdgeFleet {
     this.#count(balancer, 'lb.tls.handshakes', { ...down, 'tls.resumed': true }, load.resumed);
     this.#count(balancer, 'lb.tls.handshakes', { ...down, 'error.type': 'timeout' }, load.failed);
     this.#count(balancer, 'lb.connections.opened', down, load.connections);
+    this.#set(balancer, 'lb.connections.active', down, load.open);
+    this.#count(balancer, 'lb.stream.resets', down, load.resets);
+    this.#count(balancer, 'lb.l4.flow_table.misses', {}, load.misses);
+    this.#set(balancer, 'lb.l4.nodes', {}, load.nodes);
     this.#count(balancer, 'lb.requests', { ...down, 'lb.response.class': '2xx' }, load.requests);
     this.#count(balancer, 'lb.requests', { ...down, 'lb.response.class': '5xx' }, load.errors);
     this.#count(balancer, 'lb.accept_queue.overflows', {}, load.overflows);

@@ -63,6 +63,12 @@ function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: r
     },
     queue: { length: Math.round(3 * wave), limit: 4096 },
     overflows: 0.001,
+    open: Math.round(connections * 300),
+    // Clients that go away now and then. At noon a node more before tracked flows; the neighbours of a balancer that is
+    // replaced get its connections.
+    resets: connections * (isBack ? 0.2 : 0.01),
+    misses: connections * (ofDay > 12 * HOUR_MS && ofDay <= 12 * HOUR_MS + MINUTE_MS ? 20 : 0.001),
+    nodes: ofDay > 12 * HOUR_MS ? 9 : 8,
     refused: 0,
     propagation: { perSecond: isBack ? 0.2 : 0.001, p99: 0.8 * tail },
     config: `v${ofDay > turn ? day + 1 : day}`,

@@ -46,6 +46,7 @@ class Own {
   readonly #queueLimit: Cell;
   readonly #config: Cell;
   readonly #stage: Cell;
+  readonly #l4Nodes: Cell;
   readonly #notAfter: Cell;
   /** Successful handshakes by kind (full, resumed), then key type. */
   readonly #handshakes: Cell;
@@ -65,6 +66,7 @@ class Own {
     this.#queueLimit = scratch.take();
     this.#config = scratch.take();
     this.#stage = scratch.take();
+    this.#l4Nodes = scratch.take();
     this.#notAfter = scratch.take();
     this.#handshakes = scratch.take(2 * KEY_TYPES.length);
     this.#healthy = scratch.take(fleet.hostCount);
@@ -90,6 +92,7 @@ class Own {
     measures.acceptQueueMax[b] = 0;
     put(this.#queueLimit, spec.balancers[b]?.acceptPlaces ?? 0);
     put(this.#config, 1);
+    put(this.#l4Nodes, this.#fleet.l4.nodes);
     put(this.#stage, spec.balancers[b]?.stage ?? 0);
     put(this.#notAfter, Math.round((this.#epochMs + certificateNotAfterMs) / 1000));
     for (const kind of [HANDSHAKE.full, HANDSHAKE.resumed]) {
@@ -157,6 +160,8 @@ class Own {
       counter('lb.connections.opened', '{connection}', place, { column: measures.connectionsOpened, index: b }, true),
       gauge('lb.connections.active', '{connection}', place, this.#connections),
       counter('lb.stream.resets', '{stream}', place, { column: measures.resets, index: b }),
+      counter('lb.l4.flow_table.misses', '{flow}', {}, { column: measures.l4Misses, index: b }),
+      gauge('lb.l4.nodes', '{node}', {}, this.#l4Nodes),
       gauge('lb.cpu.utilization', '1', {}, this.#cpu, false),
       gauge('lb.config.info', '1', { [ATTRIBUTE.configVersion]: version }, this.#config),
       ...(spec.balancers[b]?.stage == null ? [] : [gauge('lb.config.stage', '1', {}, this.#stage)]),

@@ -1,6 +1,7 @@
 import { configDrift, configPushCanary, configPushGlobal, configPushUnstaged } from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
 import { healthCascade, healthCascadePanic } from './health.ts';
+import { l4Consistent, l4Rehash } from './l4.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
@@ -20,6 +21,7 @@ export const SCENARIOS: readonly Scenario[] = [
   configDrift,
   ticketRotation,
   launchDay,
+  l4Rehash,
   zoneHot,
   acceptQueue,
   certificateStalled,
@@ -29,4 +31,5 @@ export const SCENARIOS: readonly Scenario[] = [
   quietNight,
   doubledLoad,
   controlPlaneDead,
+  l4Consistent,
 ];
