@@ -42,6 +42,9 @@ export type FeatureName =
   | 'mirror.requests'
   /** Connections that a full accept queue turned away {balancer}. */
   | 'accept_queue.overflows'
+  /** Requests to hosts that were cut {cluster}, and {cluster, host} where the host is told. */
+  | 'cluster.resets'
+  | 'host.resets'
   /** Requests of a host whose time is known, and their time in microseconds {cluster, host}. */
   | 'host.timed'
   | 'host.duration'
@@ -53,6 +56,8 @@ export type FeatureName =
    */
   | 'cluster.hosts.healthy'
   | 'cluster.hosts.due'
+  /** How many readings those are: the other by this is the size of the pool. */
+  | 'cluster.hosts.readings'
   /** Requests routed in panic, and those that found no healthy host {cluster}. */
   | 'cluster.panic.requests'
   | 'cluster.no_healthy.requests'

@@ -119,6 +119,23 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     ejections: { kind: 'count', text: 'Or one balancer ejects it so often.' },
     ejectionsWithin: { kind: 'duration', text: 'Within this time. A host that fires stays until this time is clean.' },
   },
+  [ALERT.drainCut]: {
+    window: { kind: 'duration', text: 'What is looked at.' },
+    minResets: { kind: 'count', text: 'Requests cut on hosts that drain or have just left.' },
+    resetsAbove: { kind: 'factor', text: 'Each of them has this many times as many as hosts that stay, or as usual.' },
+    drain: { kind: 'duration', text: 'The drain that is configured; ours to compare with, it changes no balancer.' },
+  },
+  [ALERT.coldStart]: {
+    window: { kind: 'duration', text: 'The first time of a new host, in which it is judged.' },
+    tellFor: { kind: 'duration', text: 'The alert ends so long after the last new host.' },
+    slower: { kind: 'factor', text: 'Requests of new hosts take this many times as long as those of the others.' },
+    timesPeers: { kind: 'factor', text: 'Or their errors are this many times those of the others.' },
+    above: { kind: 'share', text: 'And lie this far above them.' },
+    minEvents: { kind: 'count', text: 'Requests of new hosts that this must rest on.' },
+    warmUp: { kind: 'duration', text: 'The warm-up that is configured, to compare with.' },
+    grace: { kind: 'duration', text: 'The grace before readiness that is configured, to compare with.' },
+    cooldown: { kind: 'duration', text: 'The pause between two scale-outs that is configured, to compare with.' },
+  },
   [ALERT.hostOutlier]: {
     window: { kind: 'duration', text: 'The window in which a busy host is judged.' },
     longWindow: {

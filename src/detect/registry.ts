@@ -6,10 +6,12 @@ import { type Labels, labelsKey, labelsOf, mergeLabels } from '../model/labels.t
 import { acceptQueueSaturation } from './accept-queue-saturation.ts';
 import { balancerSaturation } from './balancer-saturation.ts';
 import { certificateRenewalStalled } from './certificate-renewal-stalled.ts';
+import { coldStart } from './cold-start.ts';
 import { configDrift } from './config-drift.ts';
 import { configPushRegression } from './config-push-regression.ts';
 import { configPushUnstaged } from './config-push-unstaged.ts';
 import type { Detector, Finding } from './detector.ts';
+import { drainCut } from './drain-cut.ts';
 import { ejectionCapReached } from './ejection-cap-reached.ts';
 import type { DetectionEngine, DetectionRecord, DetectionTick } from './engine.ts';
 import { fastFailSinkhole } from './fast-fail-sinkhole.ts';
@@ -46,6 +48,8 @@ export const DETECTORS: readonly Detector[] = [
   fastFailSinkhole,
   healthCheckCascade,
   healthCheckFlapping,
+  drainCut,
+  coldStart,
   hostOutlier,
   zoneSkew,
 ];

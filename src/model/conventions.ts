@@ -135,6 +135,8 @@ export const ALERT = {
   configPushUnstaged: 'ConfigPushUnstaged',
   configDrift: 'ConfigDrift',
   l4Rehash: 'L4Rehash',
+  drainCut: 'DrainCut',
+  coldStart: 'ColdStart',
   certificateRenewalStalled: 'CertificateRenewalStalled',
   notificationsFailing: 'NotificationsFailing',
   watchdog: 'Watchdog',

@@ -55,6 +55,8 @@ export interface ClusterSpec {
   /** Most retries per request, and their largest share of requests in flight. Null: none. */
   readonly retries: { readonly max: number; readonly budget: number } | null;
   readonly timeoutMs: number;
+  /** Mean time of an answer's body after its first byte, ms, exponential; it is in flight to its host for so long. */
+  readonly bodyMs: number;
   /** Share of requests that carry one hot key; the others have keys of their own. */
   readonly hotKeyShare: number;
   /** Share of requests to which the client is answered with 4xx, and nobody is at fault. */
@@ -149,6 +151,7 @@ export const CLUSTER: ClusterSpec = {
   panicBelow: 0.5,
   retries: null,
   timeoutMs: 15_000,
+  bodyMs: 0,
   hotKeyShare: 0,
   clientErrorShare: 0,
   errorShare: 0,

@@ -59,6 +59,8 @@ export class Measures {
   /** (balancer, cluster). */
   readonly noHealthy: Float64Array;
   readonly panicRequests: Float64Array;
+  /** (balancer, host): requests that were cut because their host left; counted in `resets` too. */
+  readonly hostResets: Float64Array;
   /** (host): seconds that its slots were busy. */
   readonly hostBusyS: Float64Array;
   /** (balancer): most that ever waited to be accepted since the emitter last set it to 0. */
@@ -87,6 +89,7 @@ export class Measures {
     this.retries = new Float64Array(perCluster * RETRY_OUTCOMES.length);
     this.noHealthy = new Float64Array(perCluster);
     this.panicRequests = new Float64Array(perCluster);
+    this.hostResets = new Float64Array(perHost);
     this.hostBusyS = new Float64Array(hosts);
     this.acceptQueueMax = new Float64Array(balancers);
   }

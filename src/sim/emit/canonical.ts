@@ -230,6 +230,7 @@ class Own {
           requests({ ...where, [ATTRIBUTE.responseClass]: responseClass }, measures.attempts, index * CLASSES + c),
         ),
         histogram('lb.stage.backend.duration', where, measures.backend, index),
+        counter('lb.stream.resets', '{stream}', where, { column: measures.hostResets, index }),
         ...EJECTION_KINDS.map((kind, k) =>
           ejections(which, kind, measures.ejections, index * EJECTION_KINDS.length + k),
         ),

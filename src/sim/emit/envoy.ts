@@ -62,12 +62,13 @@ interface ClusterCells {
   readonly healthy: Cell;
   readonly total: Cell;
   readonly ejected: Cell;
+  readonly resets: Cell;
   /** Enforced in all, by reason, and refused. */
   readonly enforced: Cell;
   readonly byKind: Cell;
 }
 
-const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 4 + EJECTION_KINDS.length;
+const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 5 + EJECTION_KINDS.length;
 const PER_HOST = 2;
 const PER_BALANCER = CLASSES + BUCKETS + 1 + 3;
 
@@ -107,6 +108,7 @@ class Own {
       healthy: scratch.take(),
       total: scratch.take(),
       ejected: scratch.take(),
+      resets: scratch.take(),
       enforced: scratch.take(),
       byKind: scratch.take(EJECTION_KINDS.length),
     }));
@@ -166,6 +168,10 @@ class Own {
     put(cells.healthy, seen.healthy);
     put(cells.total, seen.healthy + seen.unhealthy + seen.draining);
     put(cells.ejected, seen.ejected);
+    put(
+      cells.resets,
+      sumOver(hosts, (host) => at(measures.hostResets, b * hostCount + first + host)),
+    );
     EJECTION_KINDS.forEach((_, kind) => {
       const of = (host: number): number =>
         at(measures.ejections, (b * hostCount + first + host) * EJECTION_KINDS.length + kind);
@@ -209,6 +215,7 @@ class Own {
       ...classCounters('cluster.upstream_rq_xx', tags, cells.classes),
       histogram('cluster.upstream_rq_time', tags, cells.time, cells.timeSum),
       histogram('cluster.upstream_cx_connect_ms', tags, cells.connect, cells.connectSum),
+      counter('cluster.upstream_rq_rx_reset', tags, cells.resets),
       gauge('cluster.membership_healthy', tags, cells.healthy),
       gauge('cluster.membership_total', tags, cells.total),
       gauge('cluster.outlier_detection.ejections_active', tags, cells.ejected),

@@ -31,6 +31,8 @@ interface Request {
   outcome: number;
   /** The host did answer: its time counts as a backend's. */
   answered: boolean;
+  /** Its first byte is there, the rest takes so long, ms; null before. */
+  bodyMs: number | null;
 }
 
 /** The life of every request: balancer, host, answer, perhaps a retry. */
@@ -74,6 +76,7 @@ export class Requests {
       startMs: now,
       addedMs: done - now,
       retries: 0,
+      bodyMs: null,
     });
     add(this.#underWay, this.#cell(request), 1);
     if (fleet.prng.next() < at(fleet.balancers.failShare, balancer)) {
@@ -109,16 +112,25 @@ export class Requests {
     const { balancer, cluster, host } = request;
     const route = fleet.route(balancer, cluster);
     const global = at(fleet.firstHost, cluster) + host;
+    const cell = balancer * fleet.hostCount + global;
+    if (request.answered && request.bodyMs === null) {
+      fleet.measures.backend.record(cell, (now - request.sentMs) / 1000);
+      const { bodyMs } = clusterOf(fleet, cluster);
+      if (bodyMs > 0) {
+        request.bodyMs = drawExponential(fleet.prng, bodyMs);
+        this.#events.schedule(now + request.bodyMs, EVENT.reply, id);
+        return;
+      }
+    }
     route.finished(host);
     const left = at(fleet.hosts.leftAt, global);
     if (left > request.sentMs && !route.pool.isMember(host)) {
       request.outcome = CLASS.none;
       add(fleet.measures.resets, balancer, 1);
+      add(fleet.measures.hostResets, cell, 1);
     }
     const failed = request.outcome === CLASS.serverError || request.outcome === CLASS.none;
-    const cell = balancer * fleet.hostCount + global;
     add(fleet.measures.attempts, cell * CLASSES + request.outcome, 1);
-    if (request.answered) fleet.measures.backend.record(cell, (now - request.sentMs) / 1000);
     const ejection = route.pool.answered(now, host, failed);
     if (ejection !== null) {
       countEjection(fleet, balancer, cluster, ejection);
@@ -126,6 +138,7 @@ export class Requests {
     }
     if (failed && this.#mayRetry(request)) {
       request.retries += 1;
+      request.bodyMs = null;
       this.dispatch(now, id);
       return;
     }
@@ -209,7 +222,7 @@ export class Requests {
     add(measures.requests, cell * CLASSES + request.outcome, 1);
     measures.requestDuration.record(cell, (now - request.startMs + writeMs) / 1000);
     measures.addedDuration.record(cell, request.addedMs / 1000);
-    measures.write.record(cell, writeMs / 1000);
+    measures.write.record(cell, (writeMs + (request.bodyMs ?? 0)) / 1000);
     this.#free.push(id);
   }
 
@@ -228,6 +241,7 @@ export class Requests {
         retries: 0,
         outcome: 0,
         answered: false,
+        bodyMs: null,
       }) - 1
     );
   }

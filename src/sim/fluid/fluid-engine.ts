@@ -139,9 +139,10 @@ export class FluidEngine {
     for (const local of fleet.chosenHosts(change.cluster, change.hosts)) {
       const host = at(fleet.firstHost, change.cluster) + local;
       for (let balancer = 0; balancer < fleet.balancerCount; balancer += 1) {
-        const cut = Math.round(at(this.#requests.inFlight, balancer * hostCount + host));
+        const cut = this.#requests.cutOf(balancer * hostCount + host);
         this.#requests.inFlight[balancer * hostCount + host] = 0;
         add(measures.resets, balancer, cut);
+        add(measures.hostResets, balancer * hostCount + host, cut);
         add(measures.requests, (balancer * clusterCount + change.cluster) * CLASSES + CLASS.none, cut);
         add(measures.attempts, (balancer * hostCount + host) * CLASSES + CLASS.none, cut);
       }

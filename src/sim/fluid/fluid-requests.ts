@@ -16,6 +16,7 @@ const WRITE_S = 0.0003;
 /** From this share of failures on, failures come in a row: they are told to the ejector one by one. */
 const ROW_SHARE = 0.98;
 const ROW = 5;
+const NONE_IN_FLIGHT = 1e-3;
 const RETRY = { attempt: 0, success: 1, overflow: 2 } as const;
 
 /** Requests of a step, by balancer, cluster and host. Everything is counted in whole requests. */
@@ -49,6 +50,12 @@ export class FluidRequests {
 
   get hasCarried(): boolean {
     return this.#carried.some((count) => count > 0);
+  }
+
+  /** Whole requests in flight; what is left of a mean far below one is none. */
+  cutOf(place: number): number {
+    const mean = at(this.inFlight, place);
+    return mean < NONE_IN_FLIGHT ? 0 : this.#fleet.prng.poisson(mean);
   }
 
   /** One balancer's requests to one cluster: `perS` on average for `elapsedS`, ending at `now`. */
@@ -109,7 +116,8 @@ export class FluidRequests {
         connections === null ? route.isUsable(host) && route.groupOf(host) === group : connections.share(host) > 0;
       if (!isTaken) {
         const isOwn = connections !== null || route.groupOf(host) === group;
-        if (isOwn) this.#relax(balancer * hostCount + first + host, 0, at(this.#load.timeS, first + host), elapsedS);
+        const timeS = at(this.#load.timeS, first + host) + spec.bodyMs / 1000;
+        if (isOwn) this.#relax(balancer * hostCount + first + host, 0, timeS, elapsedS);
         continue;
       }
       const member = members[cluster]?.[host];
@@ -136,13 +144,13 @@ export class FluidRequests {
     const count = this.#judge(now, balancer, cluster, local, offered);
     add(this.#carried, cell, offered - count);
     add(this.arrived, host, count);
-    this.#relax(place, count / elapsedS, at(this.#load.timeS, host), elapsedS);
+    const spec = this.#fleet.spec.clusters[cluster] as ClusterSpec;
+    this.#relax(place, count / elapsedS, at(this.#load.timeS, host) + spec.bodyMs / 1000, elapsedS);
     if (count === 0) return;
     const fast = drawBinomial(prng, count, at(this.#load.fast, host));
     const unanswered = drawBinomial(prng, count - fast, at(this.#load.unanswered, host));
     const answered = count - fast - unanswered;
     const failed = drawBinomial(prng, answered, at(this.#load.failed, host));
-    const spec = this.#fleet.spec.clusters[cluster] as ClusterSpec;
     const clientErrors = drawBinomial(prng, answered - failed, spec.clientErrorShare);
     const bad = fast + unanswered + failed;
     const ok = answered - failed - clientErrors;
@@ -153,7 +161,7 @@ export class FluidRequests {
     add(measures.requests, cell * CLASSES + CLASS.serverError, bad - saved);
     add(measures.requests, cell * CLASSES + CLASS.clientError, clientErrors);
     add(measures.requests, cell * CLASSES + CLASS.ok, ok + saved);
-    this.#recordTimes(balancer, cell, host, { fast, unanswered, answered }, spec.timeoutMs / 1000);
+    this.#recordTimes(balancer, cell, host, { fast, unanswered, answered }, spec);
   }
 
   /** Tells the ejector; how many requests the host gets before it is out. */
@@ -212,8 +220,10 @@ export class FluidRequests {
     cell: number,
     host: number,
     counts: { readonly fast: number; readonly unanswered: number; readonly answered: number },
-    timeoutS: number,
+    { timeoutMs, bodyMs }: ClusterSpec,
   ): void {
+    const timeoutS = timeoutMs / 1000;
+    const writeS = WRITE_S + bodyMs / 1000;
     const { measures, hostCount, hosts, spec } = this.#fleet;
     const place = balancer * hostCount + host;
     const addedS = at(this.#edge.addedS, balancer);
@@ -225,8 +235,8 @@ export class FluidRequests {
       measures.requestDuration.record(cell, fastS + addedS, counts.fast);
     }
     measures.backend.recordShares(place, latencyWeights(answerS, cv), answerS, counts.answered);
-    const wholeS = answerS + addedS + WRITE_S;
-    const wholeCv = Math.hypot(answerS * cv, addedS * at(this.#edge.addedCv, balancer)) / wholeS;
+    const wholeS = answerS + addedS + writeS;
+    const wholeCv = Math.hypot(answerS * cv, addedS * at(this.#edge.addedCv, balancer), bodyMs / 1000) / wholeS;
     measures.requestDuration.recordShares(cell, latencyWeights(wholeS, wholeCv), wholeS, counts.answered);
     if (counts.unanswered > 0) measures.requestDuration.record(cell, timeoutS, counts.unanswered);
     const all = counts.fast + counts.unanswered + counts.answered;
@@ -235,7 +245,7 @@ export class FluidRequests {
     const connects = drawBinomial(this.#fleet.prng, all, CONNECT_SHARE);
     measures.connect.recordShares(place, latencyWeights(connectS, 0.4), connectS, connects);
     measures.addedDuration.recordShares(cell, latencyWeights(addedS, at(this.#edge.addedCv, balancer)), addedS, all);
-    measures.write.recordShares(cell, latencyWeights(WRITE_S, 1), WRITE_S, all);
+    measures.write.recordShares(cell, latencyWeights(writeS, 1), writeS, all);
   }
 
   /** Requests that the balancer answered itself. */

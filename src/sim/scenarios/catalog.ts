@@ -1,3 +1,4 @@
+import { coldStart, drainTooShort } from './come-and-go.ts';
 import { configDrift, configPushCanary, configPushGlobal, configPushUnstaged } from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
 import { healthCascade, healthCascadePanic } from './health.ts';
@@ -21,6 +22,8 @@ export const SCENARIOS: readonly Scenario[] = [
   configDrift,
   ticketRotation,
   launchDay,
+  drainTooShort,
+  coldStart,
   l4Rehash,
   zoneHot,
   acceptQueue,
