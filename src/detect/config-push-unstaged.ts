@@ -117,6 +117,7 @@ function toFinding(
   return {
     identity: pushIdentity(push),
     place: { configVersion: version, ...placeOf(early) },
+    began: push.since,
     severity: settings.severity,
     summary:
       `Config ${kind === '' ? '' : `${kind} `}version ${version} went to ${reached}: ` +
