@@ -67,6 +67,8 @@ export type FeatureName =
   /** Client connections and streams that were reset {balancer}; flows that an L4 node did not know {balancer}. */
   | 'balancer.resets'
   | 'l4.misses'
+  /** Requests that found no place on any connection to a host {balancer, cluster, host?}. */
+  | 'streams.rejected'
   /** Updates of the configuration that a balancer refused {balancer, kind?}. */
   | 'config.rejected'
   /** Handshakes {balancer, resumed}. */
@@ -86,6 +88,8 @@ export type GaugeName =
   | 'cluster.ejections.active'
   /** Connections that an accept queue can hold {balancer, listener?}. */
   | 'accept_queue.limit'
+  /** Streams that fit at a time {balancer, cluster, host?, connection?}. */
+  | 'streams.limit'
   /** Turn of a balancer in rollouts {balancer}. */
   | 'config.stage'
   /** 1 or 0 {cluster, host, balancer}. */
@@ -98,6 +102,8 @@ export const BALANCER_HISTOGRAM = {
   added: 'balancer.added',
   acceptQueue: 'balancer.accept_queue',
   endpoints: 'balancer.endpoints',
+  /** {balancer, cluster, host?, connection}. */
+  streams: 'balancer.streams',
 } as const;
 
 export type PeakName =
@@ -106,7 +112,10 @@ export type PeakName =
   /** Open client connections {balancer, listener?}. */
   | 'connections.active'
   /** L4 nodes in front of a balancer {balancer}. */
-  | 'l4.nodes';
+  | 'l4.nodes'
+  /** Streams in flight, and those of them that do not move {balancer, cluster, host?, connection?}. */
+  | 'streams.active'
+  | 'streams.stalled';
 
 /** The largest value of a level in each step of the last quarter of an hour. */
 export interface PeakSeries {

@@ -97,6 +97,18 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     resetShare: { kind: 'share', text: 'Share of the open connections, beyond those of balancers that came or went.' },
     handshakesAboveBaseline: { kind: 'factor', text: 'Full handshakes are this many times as many as usual.' },
   },
+  [ALERT.streamSaturation]: {
+    holdFor: { kind: 'duration', text: 'The window that is judged.' },
+    fullShare: { kind: 'share', text: 'Connections to a host filled to this share of their limit are nearly full.' },
+    minRejected: { kind: 'count', text: 'Requests that found no place on a connection.' },
+    rejectedAboveBaseline: { kind: 'factor', text: 'They are this many times their baseline.' },
+    stalledShare: { kind: 'share', text: 'Share of the streams to a host that do not move.' },
+    minStreams: { kind: 'count', text: 'And so many streams.' },
+    tailAbovePeers: { kind: 'factor', text: 'The p99 of one connection is this many times that of the others.' },
+    minRise: { kind: 'duration', text: 'And this much above it.' },
+    loadAbovePeers: { kind: 'factor', text: 'While it carries at most this many times the streams of the others.' },
+    minEvents: { kind: 'count', text: 'Requests that each side of that must have.' },
+  },
   [ALERT.certificateRenewalStalled]: {
     daysLeft: {
       kind: 'duration',

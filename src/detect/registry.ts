@@ -23,6 +23,7 @@ import { hostOutlier } from './host-outlier.ts';
 import { l4Rehash } from './l4-rehash.ts';
 import type { DetectorSettings } from './settings.ts';
 import { stageTailShift } from './stage-tail-shift.ts';
+import { streamSaturation } from './stream-saturation.ts';
 import { telemetryLost } from './telemetry-lost.ts';
 import { viewAt } from './tick-view.ts';
 import { trafficStopped } from './traffic-stopped.ts';
@@ -41,6 +42,7 @@ export const DETECTORS: readonly Detector[] = [
   l4Rehash,
   hostEjections,
   stageTailShift,
+  streamSaturation,
   telemetryLost,
   trafficStopped,
   upstreamErrors,

@@ -4,7 +4,7 @@ import { ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf } from '../model/labels.ts';
 import type { GaugeCell } from './binding.ts';
 import type { BindingDraft } from './binding-draft.ts';
-import { known, type Pairs } from './host-of.ts';
+import { hostOf, known, type Pairs } from './host-of.ts';
 import type { Origin } from './origin.ts';
 import type { CanonicalSeries } from './profiles/profile.ts';
 
@@ -84,7 +84,40 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
       count('zone.retransmits', known(zone));
       return;
     default:
+      bindStreams(draft, series, origin, cells);
       bindPossessions(draft, series, origin, cells);
+  }
+}
+
+/** Connections to hosts that carry many requests at a time. */
+function bindStreams(draft: BindingDraft, series: CanonicalSeries, origin: Origin, cells: CellSource): void {
+  const { metric, attributes, weight } = series;
+  const cluster = attributes.get(ATTRIBUTE.cluster);
+  if (cluster === undefined) return;
+  const where: Pairs = [
+    ['balancer', origin.balancer],
+    ['cluster', cluster],
+    ['host', hostOf(attributes)],
+  ];
+  const connection = attributes.get(ATTRIBUTE.connection);
+  const labels = (): Labels => known([...where, ['connection', connection]]);
+  switch (metric) {
+    case 'lb.upstream.streams.active':
+      draft.set(cells.peak('streams.active', labels()), weight);
+      return;
+    case 'lb.upstream.streams.stalled':
+      draft.set(cells.peak('streams.stalled', labels()), weight);
+      return;
+    case 'lb.upstream.streams.limit':
+      draft.set(cells.gauge('streams.limit', labels(), origin.source()), weight);
+      return;
+    case 'lb.upstream.streams.rejected':
+      draft.count(cells.feature('streams.rejected', known(where)), weight);
+      return;
+    case 'lb.upstream.stream.duration':
+      if (connection === undefined) return;
+      draft.observe(cells.histogram(BALANCER_HISTOGRAM.streams, labels()), series.toSeconds);
+      return;
   }
 }
 

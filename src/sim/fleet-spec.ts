@@ -46,6 +46,8 @@ export interface ClusterSpec {
    * Set: client connections are balanced, not requests. Each stays at its host until its age ends, requests follow it.
    */
   readonly pinned: { readonly connections: number; readonly maxAgeMs: number } | null;
+  /** Each balancer has so many connections to each host, with places for so many requests each. Null: not modelled. */
+  readonly streams: { readonly connections: number; readonly perConnection: number } | null;
   readonly checks: ActiveCheckSettings | null;
   /** A deep check asks the dependency too. */
   readonly checkDepth: 'shallow' | 'deep';
@@ -144,6 +146,7 @@ export const CLUSTER: ClusterSpec = {
   policy: 'two-choices',
   zoneRouting: 'none',
   pinned: null,
+  streams: null,
   checks: null,
   checkDepth: 'shallow',
   checkTimeoutMs: 2000,

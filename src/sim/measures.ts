@@ -61,12 +61,16 @@ export class Measures {
   readonly panicRequests: Float64Array;
   /** (balancer, host): requests that were cut because their host left; counted in `resets` too. */
   readonly hostResets: Float64Array;
+  /** (balancer, host, connection): streams until their answer or their time-out. */
+  readonly streamDuration: HistogramColumns;
+  /** (balancer, host): requests that found no place on a connection. */
+  readonly streamsRejected: Float64Array;
   /** (host): seconds that its slots were busy. */
   readonly hostBusyS: Float64Array;
   /** (balancer): most that ever waited to be accepted since the emitter last set it to 0. */
   readonly acceptQueueMax: Float64Array;
 
-  constructor(balancers: number, clusters: number, hosts: number) {
+  constructor(balancers: number, clusters: number, hosts: number, connections: number) {
     const [perCluster, perHost] = [balancers * clusters, balancers * hosts];
     this.requests = new Float64Array(perCluster * CLASSES);
     this.attempts = new Float64Array(perHost * CLASSES);
@@ -90,6 +94,8 @@ export class Measures {
     this.noHealthy = new Float64Array(perCluster);
     this.panicRequests = new Float64Array(perCluster);
     this.hostResets = new Float64Array(perHost);
+    this.streamDuration = new HistogramColumns(perHost * connections);
+    this.streamsRejected = new Float64Array(perHost);
     this.hostBusyS = new Float64Array(hosts);
     this.acceptQueueMax = new Float64Array(balancers);
   }

@@ -77,6 +77,7 @@ export const EDGE = [
   'HandshakeStorm',
   'L4Rehash',
   'StageTailShift',
+  'StreamSaturation',
 ];
 const EDGE_SIZES = [3, 12];
 /** Requests per balancer and second. */

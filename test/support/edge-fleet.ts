@@ -27,6 +27,14 @@ export interface Durations {
   readonly p99: number;
 }
 
+/** One connection to a host that carries many requests at a time. */
+export interface StreamLoad {
+  readonly active?: number;
+  readonly limit?: number;
+  readonly stalled?: number;
+  readonly durations?: readonly Durations[];
+}
+
 /** What one balancer does at a moment. Rates per second, durations in seconds; what is left out is not told. */
 export interface Load {
   readonly full?: number;
@@ -47,6 +55,10 @@ export interface Load {
   readonly resets?: number;
   readonly misses?: number;
   readonly nodes?: number;
+  /** Connections to one host of cluster `checkout`; what is left out is not told. */
+  readonly streams?: readonly StreamLoad[];
+  /** Requests per second that found no place on them. */
+  readonly streamsRejected?: number;
   readonly config?: string;
   readonly configKind?: string;
   /** Updates refused per second; the turn in rollouts; changes of hosts and how long they took to arrive. */
@@ -62,6 +74,8 @@ export interface Balancer {
   readonly zone: string;
   readonly region?: string;
 }
+
+const TO_HOST = { 'lb.upstream.cluster': 'checkout', 'lb.upstream.host.name': 'app-0' };
 
 export const fleetOf = (count: number, zones = ['a', 'b', 'c']): readonly Balancer[] =>
   Array.from({ length: count }, (_, index) => ({ id: `edge-${index}`, zone: zones[index % zones.length] ?? 'a' }));
@@ -192,6 +206,14 @@ export class EdgeFleet {
     if (load.propagation !== undefined) {
       this.#observe(balancer, 'lb.endpoints.propagation.duration', [load.propagation]);
     }
+    this.#count(balancer, 'lb.upstream.streams.rejected', TO_HOST, load.streamsRejected);
+    load.streams?.forEach(({ active, limit, stalled, durations }, connection) => {
+      const over = { ...TO_HOST, 'lb.upstream.connection': String(connection) };
+      this.#set(balancer, 'lb.upstream.streams.active', over, active);
+      this.#set(balancer, 'lb.upstream.streams.limit', over, limit);
+      this.#set(balancer, 'lb.upstream.streams.stalled', over, stalled);
+      if (durations !== undefined) this.#observe(balancer, 'lb.upstream.stream.duration', durations, over);
+    });
     for (const [name, end] of Object.entries(load.certificates ?? {})) {
       this.#set(balancer, 'lb.tls.certificate.not_after', { 'lb.tls.certificate.name': name }, end);
     }
@@ -215,7 +237,14 @@ export class EdgeFleet {
     for (const { cell, weight } of binding.gauges) cell.set(this.now, balancer.id, weight * value);
   }
 
-  #observe(balancer: Balancer, name: string, parts: readonly Durations[]): void {
+  #observe(
+    balancer: Balancer,
+    name: string,
+    parts: readonly Durations[],
+    attributes: Record<string, string> = name === 'lb.stage.backend.duration'
+      ? { 'lb.upstream.cluster': 'checkout' }
+      : {},
+  ): void {
     const counts = new Float64Array(BOUNDS.length + 1);
     let sum = 0;
     for (const { perSecond, p99 } of parts) {
@@ -231,9 +260,10 @@ export class EdgeFleet {
         sum += amount * (Number.isFinite(high) ? (low + high) / 2 : low);
       }
     }
-    const attributes = name === 'lb.stage.backend.duration' ? { 'lb.upstream.cluster': 'checkout' } : {};
     const shape = { unit: 's' };
-    const binding = this.#bind(balancer, name, '', (own) => histogramOf(name, attributes, { ...own, ...shape }));
+    const binding = this.#bind(balancer, name, JSON.stringify(attributes), (own) =>
+      histogramOf(name, attributes, { ...own, ...shape }),
+    );
     const from = epochMs(this.now - this.#everyMs);
     for (const { cell } of binding.histograms) cell.add(from, this.now, BOUNDS, counts, sum);
   }

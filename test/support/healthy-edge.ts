@@ -68,6 +68,13 @@ function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: r
     // replaced get its connections.
     resets: connections * (isBack ? 0.2 : 0.01),
     misses: connections * (ofDay > 12 * HOUR_MS && ofDay <= 12 * HOUR_MS + MINUTE_MS ? 20 : 0.001),
+    streams: [0, 1, 2, 3].map((place) => ({
+      active: Math.round((requests / 40) * (place === 0 ? 1.2 : 1)),
+      limit: Math.ceil(perSecond / 10),
+      stalled: 0,
+      durations: of(requests / 4, place === 0 ? 0.13 : 0.12),
+    })),
+    streamsRejected: isBack ? 0.01 : 0,
     nodes: ofDay > 12 * HOUR_MS ? 9 : 8,
     refused: 0,
     propagation: { perSecond: isBack ? 0.2 : 0.001, p99: 0.8 * tail },

@@ -102,6 +102,7 @@ export const ENVOY_ROWS: ReadonlyMap<string, readonly Row[]> = new Map([
   ['cluster.upstream_rq_tx_reset', [reset('transmit')]],
   ['cluster.upstream_cx_total', [count('lb.connections.opened')]],
   ['cluster.upstream_cx_active', [level('lb.connections.active')]],
+  ['cluster.http2.streams_active', [level('lb.upstream.streams.active')]],
   ['cluster.upstream_cx_none_healthy', [count('lb.upstream.no_healthy.requests')]],
   ['cluster.lb_healthy_panic', [count('lb.upstream.panic.requests')]],
   ['cluster.membership_healthy', [hosts('healthy'), hosts('unhealthy', -1)]],

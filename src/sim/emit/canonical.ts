@@ -231,6 +231,7 @@ class Own {
         ),
         histogram('lb.stage.backend.duration', where, measures.backend, index),
         counter('lb.stream.resets', '{stream}', where, { column: measures.hostResets, index }),
+        ...this.#streams(cluster, which, index),
         ...EJECTION_KINDS.map((kind, k) =>
           ejections(which, kind, measures.ejections, index * EJECTION_KINDS.length + k),
         ),
@@ -242,6 +243,27 @@ class Own {
             ]),
       ];
     });
+  }
+
+  /** Of one host, whose place in the columns is `index`. */
+  #streams(cluster: number, which: Attributes, index: number): EmittedSeries[] {
+    const { measures, spec, streams } = this.#fleet;
+    const { connections = 0 } = spec.clusters[cluster]?.streams ?? {};
+    if (connections === 0) return [];
+    const rejected = { column: measures.streamsRejected, index };
+    return [
+      counter('lb.upstream.streams.rejected', '{stream}', which, rejected),
+      ...Array.from({ length: connections }, (_, connection): EmittedSeries[] => {
+        const own = streams.indexOf(index, connection);
+        const over = { ...which, [ATTRIBUTE.connection]: String(connection) };
+        return [
+          gauge('lb.upstream.streams.active', '{stream}', over, { column: streams.active, index: own }),
+          gauge('lb.upstream.streams.stalled', '{stream}', over, { column: streams.stalled, index: own }),
+          gauge('lb.upstream.streams.limit', '{stream}', over, { column: streams.limit, index: own }),
+          histogram('lb.upstream.stream.duration', over, measures.streamDuration, own),
+        ];
+      }).flat(),
+    ];
   }
 }
 

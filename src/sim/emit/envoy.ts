@@ -63,12 +63,13 @@ interface ClusterCells {
   readonly total: Cell;
   readonly ejected: Cell;
   readonly resets: Cell;
+  readonly streams: Cell;
   /** Enforced in all, by reason, and refused. */
   readonly enforced: Cell;
   readonly byKind: Cell;
 }
 
-const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 5 + EJECTION_KINDS.length;
+const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 6 + EJECTION_KINDS.length;
 const PER_HOST = 2;
 const PER_BALANCER = CLASSES + BUCKETS + 1 + 3;
 
@@ -109,6 +110,7 @@ class Own {
       total: scratch.take(),
       ejected: scratch.take(),
       resets: scratch.take(),
+      streams: scratch.take(),
       enforced: scratch.take(),
       byKind: scratch.take(EJECTION_KINDS.length),
     }));
@@ -172,6 +174,10 @@ class Own {
       cells.resets,
       sumOver(hosts, (host) => at(measures.hostResets, b * hostCount + first + host)),
     );
+    const { streams } = fleet;
+    const ofHost = (host: number): number =>
+      sumOver(streams.width, (k) => at(streams.active, streams.indexOf(b * hostCount + first + host, k)));
+    put(cells.streams, sumOver(hosts, ofHost));
     EJECTION_KINDS.forEach((_, kind) => {
       const of = (host: number): number =>
         at(measures.ejections, (b * hostCount + first + host) * EJECTION_KINDS.length + kind);
@@ -206,7 +212,7 @@ class Own {
 
   cluster(cluster: number): EmittedSeries[] {
     const { measures, clusterCount, firstHost, spec } = this.#fleet;
-    const { name = '', hosts = [] } = spec.clusters[cluster] ?? {};
+    const { name = '', hosts = [], streams = null } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
     const tags = { 'envoy.cluster_name': name };
     const cells = this.#clusters[cluster] as ClusterCells;
@@ -216,6 +222,7 @@ class Own {
       histogram('cluster.upstream_rq_time', tags, cells.time, cells.timeSum),
       histogram('cluster.upstream_cx_connect_ms', tags, cells.connect, cells.connectSum),
       counter('cluster.upstream_rq_rx_reset', tags, cells.resets),
+      ...(streams === null ? [] : [gauge('cluster.http2.streams_active', tags, cells.streams)]),
       gauge('cluster.membership_healthy', tags, cells.healthy),
       gauge('cluster.membership_total', tags, cells.total),
       gauge('cluster.outlier_detection.ejections_active', tags, cells.ejected),

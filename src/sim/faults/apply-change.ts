@@ -47,6 +47,14 @@ export function applyChange(fleet: Fleet, now: number, change: Change): void {
     case 'traffic':
       changeTraffic(fleet, change);
       return;
+    case 'streams_stalled':
+      for (const host of fleet.chosenHosts(change.cluster, change.hosts)) {
+        for (let balancer = 0; balancer < fleet.balancerCount; balancer += 1) {
+          const place = balancer * fleet.hostCount + at(fleet.firstHost, change.cluster) + host;
+          fleet.streams.stall(place, change.connections);
+        }
+      }
+      return;
     case 'hot_key':
       fleet.hotKeyShare[change.cluster] = change.share;
       return;

@@ -71,6 +71,13 @@ export type Change =
       readonly connections?: number;
       readonly newShare?: number;
     }
+  /** So many of each balancer's connections to these hosts stand still from now on; 0 = they are replaced. */
+  | {
+      readonly kind: 'streams_stalled';
+      readonly cluster: number;
+      readonly hosts: HostChoice;
+      readonly connections: number;
+    }
   | { readonly kind: 'hot_key'; readonly cluster: number; readonly share: number }
   | { readonly kind: 'l4_nodes'; readonly nodes: number }
   | { readonly kind: 'balancers'; readonly balancers: BalancerChoice; readonly present: boolean }

@@ -83,6 +83,7 @@ export class FluidEngine {
   /** Nothing that health rules would react to, nothing left over: a long step tells the same as many short ones. */
   #isQuiet(): boolean {
     const { routes, pinned, hosts } = this.#fleet;
+    if (this.#fleet.streams.areStalled) return false;
     if (this.#requests.hasCarried || pinned.some((connections) => connections !== null)) return false;
     for (const { pool } of routes) if (pool.healthy < pool.members) return false;
     for (let host = 0; host < this.#fleet.hostCount; host += 1) {

@@ -8,6 +8,7 @@ import type { EdgeLoad } from './edge-load.ts';
 import type { HostLoad } from './host-load.ts';
 import { latencyWeights } from './latency-weights.ts';
 import { policyShares } from './policy-shares.ts';
+import { StreamFlow } from './stream-flow.ts';
 
 /** Share of attempts that open a connection to the host, its mean duration near and far, s; as in the exact engine. */
 const CONNECT_SHARE = 0.05;
@@ -32,12 +33,14 @@ export class FluidRequests {
   readonly #carried: Float64Array;
   readonly #entry: Int32Array;
   readonly #shares: Float64Array;
+  readonly #streams: StreamFlow;
   readonly #columns: { weight: Float64Array; timeS: Float64Array; inFlight: Float64Array; ageMs: Float64Array };
 
   constructor(fleet: Fleet, edge: EdgeLoad, load: HostLoad) {
     this.#fleet = fleet;
     this.#edge = edge;
     this.#load = load;
+    this.#streams = new StreamFlow(fleet);
     const cells = fleet.balancerCount * fleet.hostCount;
     const column = (): Float64Array => new Float64Array(fleet.hostCount);
     this.inFlight = new Float64Array(cells);
@@ -141,11 +144,13 @@ export class FluidRequests {
     const host = at(this.#fleet.firstHost, cluster) + local;
     const cell = balancer * this.#fleet.clusterCount + cluster;
     const place = balancer * hostCount + host;
-    const count = this.#judge(now, balancer, cluster, local, offered);
-    add(this.#carried, cell, offered - count);
-    add(this.arrived, host, count);
+    const judged = this.#judge(now, balancer, cluster, local, offered);
+    add(this.#carried, cell, offered - judged);
     const spec = this.#fleet.spec.clusters[cluster] as ClusterSpec;
+    const count = spec.streams === null ? judged : this.#admit(balancer, cell, host, judged, elapsedS, spec);
+    add(this.arrived, host, count);
     this.#relax(place, count / elapsedS, at(this.#load.timeS, host) + spec.bodyMs / 1000, elapsedS);
+    if (spec.streams !== null) this.#streams.settle(place, spec.streams, at(this.inFlight, place));
     if (count === 0) return;
     const fast = drawBinomial(prng, count, at(this.#load.fast, host));
     const unanswered = drawBinomial(prng, count - fast, at(this.#load.unanswered, host));
@@ -162,6 +167,20 @@ export class FluidRequests {
     add(measures.requests, cell * CLASSES + CLASS.clientError, clientErrors);
     add(measures.requests, cell * CLASSES + CLASS.ok, ok + saved);
     this.#recordTimes(balancer, cell, host, { fast, unanswered, answered }, spec);
+  }
+
+  /** How many of the requests go over a connection that moves. The others end here. */
+  #admit(balancer: number, cell: number, host: number, offered: number, elapsedS: number, spec: ClusterSpec): number {
+    const { measures, hostCount } = this.#fleet;
+    const place = balancer * hostCount + host;
+    const inFlight = at(this.inFlight, place);
+    const timeS = at(this.#load.timeS, host) + spec.bodyMs / 1000;
+    const { served, timedOut, rejected } = this.#streams.admit(place, spec, offered, { inFlight, timeS, elapsedS });
+    add(measures.attempts, place * CLASSES + CLASS.serverError, timedOut);
+    add(measures.requests, cell * CLASSES + CLASS.serverError, timedOut + rejected);
+    measures.requestDuration.record(cell, spec.timeoutMs / 1000, timedOut);
+    this.#recordEdge(balancer, cell, rejected, at(this.#edge.addedS, balancer));
+    return served;
   }
 
   /** Tells the ejector; how many requests the host gets before it is out. */
@@ -220,7 +239,7 @@ export class FluidRequests {
     cell: number,
     host: number,
     counts: { readonly fast: number; readonly unanswered: number; readonly answered: number },
-    { timeoutMs, bodyMs }: ClusterSpec,
+    { timeoutMs, bodyMs, streams }: ClusterSpec,
   ): void {
     const timeoutS = timeoutMs / 1000;
     const writeS = WRITE_S + bodyMs / 1000;
@@ -235,6 +254,7 @@ export class FluidRequests {
       measures.requestDuration.record(cell, fastS + addedS, counts.fast);
     }
     measures.backend.recordShares(place, latencyWeights(answerS, cv), answerS, counts.answered);
+    if (streams !== null) this.#streams.record(place, streams, answerS, cv, counts.answered);
     const wholeS = answerS + addedS + writeS;
     const wholeCv = Math.hypot(answerS * cv, addedS * at(this.#edge.addedCv, balancer), bodyMs / 1000) / wholeS;
     measures.requestDuration.recordShares(cell, latencyWeights(wholeS, wholeCv), wholeS, counts.answered);

@@ -7,6 +7,7 @@ import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollin
 import type { Scenario } from './scenario.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
 import { hostsSlow } from './slow-hosts.ts';
+import { stalledStream } from './streams.ts';
 import { zoneHot } from './zones.ts';
 
 /** The closed list, failures first. A new scenario is an entry here. */
@@ -27,6 +28,7 @@ export const SCENARIOS: readonly Scenario[] = [
   l4Rehash,
   zoneHot,
   acceptQueue,
+  stalledStream,
   certificateStalled,
   cleanDay,
   cleanMonth,
