@@ -3,6 +3,7 @@ import type { Labels } from '../model/labels.ts';
 import type { StageFidelities } from '../model/stages.ts';
 import type { BracketState } from './brackets.ts';
 import type { HistogramSeries } from './histogram-cells.ts';
+import type { Rollout } from './rollout-book.ts';
 
 /**
  * What detectors read. Counted per 10 s step like SLO events, kept shorter (10 s for 7 h, 5 min for 8 d).
@@ -198,6 +199,8 @@ export interface FeatureView {
   peaks(name: PeakName): Iterable<PeakSeries>;
   /** Oldest first per balancer and kind. */
   configs(now: EpochMs): readonly ConfigRun[];
+  /** Config rollouts of the last 36 days, oldest first. */
+  rollouts(): readonly Rollout[];
   certificates(now: EpochMs): readonly CertificateReading[];
   balancers(now: EpochMs): readonly BalancerState[];
   /** Newest point time over all balancers that are not stale (of any where all are), on a step edge. */

@@ -89,6 +89,13 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     propagationWindow: { kind: 'duration', text: 'The window of that p99.' },
     minEvents: { kind: 'count', text: 'Changes of hosts that this p99 must rest on.' },
   },
+  [ALERT.configBudgetSpent]: {
+    share: { kind: 'share', text: 'Share of an error budget that config rollouts have used.' },
+    clearBelow: { kind: 'share', text: 'Below this share the alert ends.' },
+    settleFor: { kind: 'duration', text: 'A rollout counts for so long after its last balancer.' },
+    tellFor: { kind: 'duration', text: 'The alert ends so long after the last rollout, until the next one.' },
+    minEvents: { kind: 'count', text: 'Bad events, or slices, that this must rest on.' },
+  },
   [ALERT.l4Rehash]: {
     changeWithin: { kind: 'duration', text: 'The number of L4 nodes or balancers changed within this time.' },
     window: { kind: 'duration', text: 'What is counted of the time after the change.' },

@@ -141,6 +141,7 @@ export const ALERT = {
   configPushRegression: 'ConfigPushRegression',
   configPushUnstaged: 'ConfigPushUnstaged',
   configDrift: 'ConfigDrift',
+  configBudgetSpent: 'ConfigBudgetSpent',
   l4Rehash: 'L4Rehash',
   streamSaturation: 'StreamSaturation',
   drainCut: 'DrainCut',

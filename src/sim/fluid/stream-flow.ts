@@ -73,13 +73,7 @@ export class StreamFlow {
   }
 
   /** Answers spread evenly over the connections that move. */
-  record(
-    place: number,
-    { connections }: StreamSpec,
-    answerS: number,
-    cv: number,
-    answered: number,
-  ): void {
+  record(place: number, { connections }: StreamSpec, answerS: number, cv: number, answered: number): void {
     const { streams, measures } = this.#fleet;
     const stalled = this.#stalledAt(place);
     let left = answered;

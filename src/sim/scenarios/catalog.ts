@@ -1,5 +1,11 @@
 import { coldStart, drainTooShort } from './come-and-go.ts';
-import { configDrift, configPushCanary, configPushGlobal, configPushUnstaged } from './config-pushes.ts';
+import {
+  configBudgetSpent,
+  configDrift,
+  configPushCanary,
+  configPushGlobal,
+  configPushUnstaged,
+} from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
 import { healthCascade, healthCascadePanic } from './health.ts';
 import { l4Consistent, l4Rehash } from './l4.ts';
@@ -21,6 +27,7 @@ export const SCENARIOS: readonly Scenario[] = [
   configPushCanary,
   configPushUnstaged,
   configDrift,
+  configBudgetSpent,
   ticketRotation,
   launchDay,
   drainTooShort,
