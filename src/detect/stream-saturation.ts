@@ -29,8 +29,9 @@ import { counted, percent, timesText, timeText } from './words.ts';
 const STEPS_SHARE = 0.5;
 
 /**
- * Requests share few connections to a host, as streams, and those are the limit: they are nearly full, or one of them does
- * not move. What it holds waits until its time is up, while the host looks fine and every connection carries as many.
+ * Requests share few connections to a host, as streams, and those are the limit: they are nearly full, or one of them
+ * does not move. What it holds waits until its time is up, while the host looks fine and every connection carries
+ * as many.
  */
 export const streamSaturation: Detector = {
   name: ALERT.streamSaturation,
@@ -163,7 +164,7 @@ interface Full {
 }
 
 /**
- * Of all connections between one balancer and one host, together: a balancer may well fill one before it takes the next.
+ * Of all connections between one balancer and one host, together: a balancer may well fill one before the next.
  * Those that tell no limit are not judged.
  */
 function fullestOf(

@@ -101,6 +101,7 @@ const LEVELS: ReadonlySet<string> = new Set([
   'lb.upstream.host.healthy',
   'lb.upstream.ejections.active',
   'lb.upstream.circuit.open',
+  'lb.upstream.streams.active',
   'lb.connections.active',
   'lb.tls.certificate.not_after',
 ]);
