@@ -12,6 +12,7 @@ import type { FeatureName, FeatureView, GaugeName, LevelTarget, PeakName } from 
 import { type GaugeState, GaugeStore, type GaugeTarget } from './gauge-cells.ts';
 import { type HistogramState, HistogramStore, type StageHistogram } from './histogram-cells.ts';
 import { type PeakCell, type PeakState, PeakStore } from './peak-cells.ts';
+import type { RolloutState } from './rollout-book.ts';
 import { SloCellStore } from './slo-cells.ts';
 import type { GroupState, SloGroup } from './slo-group.ts';
 import type { SloCells } from './view.ts';
@@ -20,6 +21,8 @@ import type { SloCells } from './view.ts';
 const SWEEP_EVERY_MS = HOUR;
 const GAUGE_KEPT_MS = DAY;
 const RUNS_KEPT_MS = 8 * DAY;
+/** As long as budgets remember. */
+const ROLLOUTS_KEPT_MS = 36 * DAY;
 const ENDS_KEPT_MS = 30 * DAY;
 
 /** Everything as plain data that structured clone and v8.serialize take. Arrays are copies. */
@@ -32,6 +35,8 @@ export interface AggregateState {
   readonly peaks: readonly PeakState[];
   readonly configs: ReturnType<ConfigStore['snapshot']>;
   readonly certificates: ReturnType<CertificateStore['snapshot']>;
+  /** Absent in states of before it was kept. */
+  readonly rollouts?: readonly RolloutState[];
 }
 
 /** What the binder takes. Each call returns the same cell for the same labels and makes it when first asked for. */
@@ -90,6 +95,7 @@ export function createAggregate(): Aggregate {
     slos.forgetFeeders(book.forgetSilent(now));
     gauges.forgetBefore(now - GAUGE_KEPT_MS);
     configs.forgetBefore(now - RUNS_KEPT_MS);
+    configs.rollouts.forgetBefore(now - ROLLOUTS_KEPT_MS);
     certificates.forgetBefore(now - ENDS_KEPT_MS);
     for (const store of [slos, features, histograms]) store.releaseExpired(now);
   };
@@ -124,6 +130,7 @@ export function createAggregate(): Aggregate {
     histograms: (metric) => histograms.series(metric),
     peaks: (name) => peaks.series(name),
     configs: (now) => configs.runs(now, book),
+    rollouts: () => configs.rollouts.rollouts(),
     certificates: (now) => certificates.readings(now, book),
     balancers: (now) => book.known(now).map((record) => record.toState(now)),
     watermark(now) {
@@ -142,6 +149,7 @@ export function createAggregate(): Aggregate {
       peaks: peaks.snapshot(),
       configs: configs.snapshot(),
       certificates: certificates.snapshot(),
+      rollouts: configs.rollouts.snapshot(),
     }),
     restore(state) {
       book.restore(state.balancers);
@@ -152,6 +160,7 @@ export function createAggregate(): Aggregate {
       peaks.restore(state.peaks);
       configs.restore(state.configs);
       certificates.restore(state.certificates);
+      configs.rollouts.restore(state.rollouts ?? []);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { epochMs } from '../base/units.ts';
 import type { BalancerBook } from './balancer-book.ts';
 import type { ConfigRun, LevelTarget } from './features.ts';
+import { RolloutBook } from './rollout-book.ts';
 
 /** Points of one push whose times differ by less were said at once. */
 const SAME_PUSH_MS = 5000;
@@ -26,6 +27,7 @@ interface Run {
  * again is a new run: a roll-back. A sender that goes on saying its old version beside the new one runs the new one.
  */
 export class ConfigStore {
+  readonly rollouts = new RolloutBook();
   readonly #runs = new Map<string, { readonly balancer: string; readonly kind: string; readonly runs: Run[] }>();
 
   cell(kind: string, version: string): LevelTarget {
@@ -79,6 +81,8 @@ export class ConfigStore {
     }
     // What comes late says nothing of what runs now.
     if (runs.some(({ lastAt }) => lastAt > at + SAME_PUSH_MS)) return;
+    const before = runs.at(-1);
+    if (before !== undefined) this.rollouts.changed(kind, version, Math.min(at, before.lastAt), at);
     runs.push({ version, firstAt: at, lastAt: at });
     if (runs.length > RUNS_MAX) runs.shift();
   }

@@ -3,6 +3,7 @@ import type { Labels } from '../model/labels.ts';
 import type { StageFidelities } from '../model/stages.ts';
 import type { BracketState } from './brackets.ts';
 import type { HistogramSeries } from './histogram-cells.ts';
+import type { Rollout } from './rollout-book.ts';
 
 /**
  * What detectors read. Counted per 10 s step like SLO events, kept shorter (10 s for 7 h, 5 min for 8 d).
@@ -45,6 +46,9 @@ export type FeatureName =
   | 'connections.open.readings'
   /** Connections that a full accept queue turned away {balancer}. */
   | 'accept_queue.overflows'
+  /** Requests to hosts that were cut {cluster}, and {cluster, host} where the host is told. */
+  | 'cluster.resets'
+  | 'host.resets'
   /** Requests of a host whose time is known, and their time in microseconds {cluster, host}. */
   | 'host.timed'
   | 'host.duration'
@@ -65,12 +69,21 @@ export type FeatureName =
    */
   | 'cluster.hosts.healthy'
   | 'cluster.hosts.due'
+  /** How many readings those are: the other by this is the size of the pool. */
+  | 'cluster.hosts.readings'
   /** Requests routed in panic, and those that found no healthy host {cluster}. */
   | 'cluster.panic.requests'
   | 'cluster.no_healthy.requests'
   /** Readings of hosts' utilization in thousandths, added up, and how many readings {cluster, zone}. */
   | 'zone.utilization'
   | 'zone.utilization.readings'
+  /** Client connections and streams that were reset {balancer}; flows that an L4 node did not know {balancer}. */
+  | 'balancer.resets'
+  | 'l4.misses'
+  /** Requests that found no place on any connection to a host {balancer, cluster, host?}. */
+  | 'streams.rejected'
+  /** Updates of the configuration that a balancer refused {balancer, kind?}. */
+  | 'config.rejected'
   /** Handshakes {balancer, resumed}. */
   | 'tls.handshakes';
 
@@ -90,16 +103,34 @@ export type GaugeName =
   | 'cluster.ejections.active'
   /** Connections that an accept queue can hold {balancer, listener?}. */
   | 'accept_queue.limit'
+  /** Streams that fit at a time {balancer, cluster, host?, connection?}. */
+  | 'streams.limit'
+  /** Turn of a balancer in rollouts {balancer}. */
+  | 'config.stage'
   /** 1 or 0 {cluster, host, balancer}. */
   | 'host.healthy'
   /** Capacity of a host, on any one scale {cluster, host, zone?, balancer}. */
   | 'host.capacity';
 
 /** Histograms by balancer {balancer}; those of stages and whole requests go by metric, {cluster?}. */
-export const BALANCER_HISTOGRAM = { added: 'balancer.added', acceptQueue: 'balancer.accept_queue' } as const;
+export const BALANCER_HISTOGRAM = {
+  added: 'balancer.added',
+  acceptQueue: 'balancer.accept_queue',
+  endpoints: 'balancer.endpoints',
+  /** {balancer, cluster, host?, connection}. */
+  streams: 'balancer.streams',
+} as const;
 
-/** Connections waiting in an accept queue {balancer, listener?}. */
-export type PeakName = 'accept_queue.length';
+export type PeakName =
+  /** Connections waiting in an accept queue {balancer, listener?}. */
+  | 'accept_queue.length'
+  /** Open client connections {balancer, listener?}. */
+  | 'connections.active'
+  /** L4 nodes in front of a balancer {balancer}. */
+  | 'l4.nodes'
+  /** Streams in flight, and those of them that do not move {balancer, cluster, host?, connection?}. */
+  | 'streams.active'
+  | 'streams.stalled';
 
 /** The largest value of a level in each step of the last quarter of an hour. */
 export interface PeakSeries {
@@ -184,6 +215,8 @@ export interface FeatureView {
   peaks(name: PeakName): Iterable<PeakSeries>;
   /** Oldest first per balancer and kind. */
   configs(now: EpochMs): readonly ConfigRun[];
+  /** Config rollouts of the last 36 days, oldest first. */
+  rollouts(): readonly Rollout[];
   certificates(now: EpochMs): readonly CertificateReading[];
   balancers(now: EpochMs): readonly BalancerState[];
   /** Newest point time over all balancers that are not stale (of any where all are), on a step edge. */

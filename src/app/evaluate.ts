@@ -124,8 +124,9 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
   };
 
   function* tickInSteps(now: EpochMs, foreign = (): readonly AlertChange[] => []): Generator<void, Outcome> {
-    const burn = yield* deps.burn.evaluateInSteps(deps.corrections.over(deps.cells, now), now);
-    const detection = yield* deps.detection.evaluateInSteps(deps.features, now);
+    const budgeted = deps.corrections.over(deps.cells, now);
+    const burn = yield* deps.burn.evaluateInSteps(budgeted, now);
+    const detection = yield* deps.detection.evaluateInSteps(deps.features, now, budgeted);
     const alerts = [...burn.changes, ...detection.changes, ...foreign()];
     const tracked = trackFiring(firing, alerts);
     const surroundings = { fleet: knownFleet(deps.features, now), mutesOf: deps.mutes.over(firing.values(), now) };

@@ -1,11 +1,12 @@
 import type { ExclusionSource } from '../aggregate/exclusion.ts';
 import { formatDuration } from '../base/duration.ts';
 import { type EpochMs, epochMs, HOUR, type Ms, ms, ratio } from '../base/units.ts';
-import { type Alert, alertKey, type Evidence, type Exhaustion, type Place, type SliceFigures } from '../model/alert.ts';
-import { ALERT, ATTRIBUTE } from '../model/conventions.ts';
+import { type Alert, alertKey, type Evidence, type Exhaustion, type SliceFigures } from '../model/alert.ts';
+import { ALERT } from '../model/conventions.ts';
 import { type Labels, labelsOf, mergeLabels } from '../model/labels.ts';
 import { burnText, exhaustionText, latencyText, percentText } from '../model/phrases.ts';
 import { type BudgetRatio, budgetRemaining, burnOf, errorRatio, paddedTotal } from '../slo/budget.ts';
+import { placeOfGroup } from '../slo/place.ts';
 import { sideOf } from '../slo/side.ts';
 import { sliceWidthOf } from '../slo/slices.ts';
 import type { Slo, Tier } from '../slo/slo.ts';
@@ -52,7 +53,7 @@ export function toBurnAlert(input: BurnAlertInput): Alert {
     key,
     name: ALERT.errorBudgetBurn,
     labels: mergeLabels(slo.labels, labelsOf([...labels, ['slo', slo.id], ['service', slo.service]])),
-    place: placeOf(slo, labels),
+    place: placeOfGroup(slo, labels),
     severity: state.severity,
     tier: state.tier,
     tiersHolding: state.holding,
@@ -98,23 +99,6 @@ const correctionsText = (corrections: readonly ExclusionSource[]): string =>
   corrections.length === 0
     ? 'a correction'
     : corrections.map(({ id, reason }) => `correction ${id} (${reason})`).join(', ');
-
-const PLACES: readonly (readonly [string, keyof Place])[] = [
-  [ATTRIBUTE.cluster, 'cluster'],
-  [ATTRIBUTE.zone, 'zone'],
-  [ATTRIBUTE.host, 'host'],
-  [ATTRIBUTE.listener, 'listener'],
-  [ATTRIBUTE.region, 'region'],
-  [ATTRIBUTE.configVersion, 'configVersion'],
-];
-
-function placeOf(slo: Slo, labels: Labels): Place {
-  const found = PLACES.flatMap(([label, part]) => {
-    const value = labels.get(label);
-    return value === undefined || value === '' ? [] : [[part, value] as const];
-  });
-  return { service: slo.service, ...Object.fromEntries(found) };
-}
 
 function sliceFigures({ budgeting }: Slo): SliceFigures | null {
   if (budgeting.kind === 'occurrences') return null;

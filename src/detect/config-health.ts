@@ -1,5 +1,6 @@
 import { BALANCER_HISTOGRAM, type BalancerState, type ConfigRun, type FeatureView } from '../aggregate/features.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
+import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
 import { type CpuReader, type CpuSums, cpuReader } from './balancer-cpu.ts';
 import { byBalancer } from './by-balancer.ts';
 import { type Distribution, distributionOf } from './distribution.ts';
@@ -181,6 +182,22 @@ export function rolloutOf(push: ConfigPush, all: readonly BalancerState[]): Roll
   const zones = new Set(push.balancers.map(({ zone }) => zone));
   if (push.balancers.length <= Math.max(1, fresh.length / 10)) return 'canary';
   return zones.size === 1 ? 'zone' : regions.size === 1 ? 'region' : 'global';
+}
+
+/** What tells a version from its siblings as the subject of an alert. */
+export function pushIdentity({ kind, version }: Pick<ConfigPush, 'kind' | 'version'>): Labels {
+  return labelsOf([['configVersion', version], ...(kind === '' ? [] : [['configKind', kind] as const])]);
+}
+
+/** Versions that no balancer runs any more, as far as all that ran them are heard; those that are forgotten too. */
+export function goneFrom(view: FeatureView, now: EpochMs, keys: Iterable<string>): ReadonlySet<string> {
+  const gone = new Set<string>();
+  const runs = view.configs(now);
+  for (const key of keys) {
+    const own = runs.filter((run) => labelsKey(pushIdentity(run)) === key);
+    if (runs.length > 0 && own.every(({ current, stale }) => !current && !stale)) gone.add(key);
+  }
+  return gone;
 }
 
 /** Counts, durations and CPU of some balancers, each over a window of its own. */

@@ -1,17 +1,16 @@
-import type { FeatureView } from '../aggregate/features.ts';
-import type { EpochMs } from '../base/units.ts';
 import type { Evidence } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
-import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
+import { labelsKey } from '../model/labels.ts';
 import {
   type ConfigHealth,
-  type ConfigPush,
   cohortReader,
   type Delta,
+  goneFrom,
   type HealthLimits,
   healthOf,
   type Measure,
   pushesOf,
+  pushIdentity,
 } from './config-health.ts';
 import {
   type Detection,
@@ -40,7 +39,7 @@ export const configPushRegression: Detector = {
     const all = view.balancers(now);
     const reader = cohortReader(view);
     for (const push of pushesOf(view, now)) {
-      const key = labelsKey(identityOf(push));
+      const key = labelsKey(pushIdentity(push));
       // What has done well for long is what is usual; an alert is followed to its end.
       if (end - push.since > threshold(settings, 'watchFor') && !firingSince.has(key)) continue;
       const health = healthOf(push, reader, all, end, limitsOf(settings));
@@ -65,21 +64,6 @@ export const limitsOf = (settings: DetectorSettings): HealthLimits => ({
   latencyRiseMs: threshold(settings, 'latencyRise'),
   cpuRise: threshold(settings, 'cpuRise'),
 });
-
-function identityOf({ kind, version }: Pick<ConfigPush, 'kind' | 'version'>): Labels {
-  return labelsOf([['configVersion', version], ...(kind === '' ? [] : [['configKind', kind] as const])]);
-}
-
-/** Versions that no balancer runs any more, as far as all that ran them are heard; those that are forgotten too. */
-function goneFrom(view: FeatureView, now: EpochMs, keys: Iterable<string>): ReadonlySet<string> {
-  const gone = new Set<string>();
-  const runs = view.configs(now);
-  for (const key of keys) {
-    const own = runs.filter((run) => labelsKey(identityOf(run)) === key);
-    if (runs.length > 0 && own.every(({ current, stale }) => !current && !stale)) gone.add(key);
-  }
-  return gone;
-}
 
 const NAMES: Readonly<Record<Measure, string>> = { errors: '5xx', added_p99: 'added latency p99', cpu: 'CPU' };
 const UNITS: Readonly<Record<Measure, string>> = { errors: '1', added_p99: 's', cpu: '1' };
@@ -113,7 +97,7 @@ function toFinding(
     },
   ];
   return {
-    identity: identityOf(push),
+    identity: pushIdentity(push),
     place: { configVersion: version, ...placeOf(balancers) },
     began: push.since,
     severity: settings.severity,

@@ -1,4 +1,5 @@
 import type { FeatureView } from '../aggregate/features.ts';
+import type { SloCells } from '../aggregate/view.ts';
 import { assert } from '../base/assert.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { Evidence, Place, Severity } from '../model/alert.ts';
@@ -25,6 +26,8 @@ export interface DetectionInput {
   readonly settings: DetectorSettings;
   /** By `labelsKey(identity)`. */
   readonly firingSince: ReadonlyMap<string, EpochMs>;
+  /** As budgets see them. */
+  readonly slos: SloCells;
 }
 
 /** What a detector says. An identity that is neither holding nor undecided has cleared. */

@@ -1,4 +1,5 @@
 import type { FeatureView } from '../aggregate/features.ts';
+import type { SloCells } from '../aggregate/view.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { AlertChange } from '../model/alert.ts';
 
@@ -17,8 +18,9 @@ export interface DetectionTick {
 
 /** All enabled detectors and their states. No IO, no clock. */
 export interface DetectionEngine {
-  evaluate(view: FeatureView, now: EpochMs): DetectionTick;
+  /** `slos` as budgets see them; none where it is left out. */
+  evaluate(view: FeatureView, now: EpochMs, slos?: SloCells): DetectionTick;
   /** The same in a step per detector, of a few milliseconds each; what the view reads must not change in between. */
-  evaluateInSteps(view: FeatureView, now: EpochMs): Generator<void, DetectionTick>;
+  evaluateInSteps(view: FeatureView, now: EpochMs, slos?: SloCells): Generator<void, DetectionTick>;
   restore(records: readonly DetectionRecord[]): void;
 }

@@ -1,4 +1,5 @@
 import type { FeatureView } from '../aggregate/features.ts';
+import type { SloCells } from '../aggregate/view.ts';
 import { drained } from '../base/steps.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import { type Alert, type AlertChange, alertKey } from '../model/alert.ts';
@@ -8,8 +9,13 @@ import { admissionRejections } from './admission-rejections.ts';
 import { balancerSaturation } from './balancer-saturation.ts';
 import { balancerSkew } from './balancer-skew.ts';
 import { certificateRenewalStalled } from './certificate-renewal-stalled.ts';
+import { coldStart } from './cold-start.ts';
+import { configBudgetSpent } from './config-budget-spent.ts';
+import { configDrift } from './config-drift.ts';
 import { configPushRegression } from './config-push-regression.ts';
+import { configPushUnstaged } from './config-push-unstaged.ts';
 import type { Detector, Finding } from './detector.ts';
+import { drainCut } from './drain-cut.ts';
 import { ejectionCapReached } from './ejection-cap-reached.ts';
 import type { DetectionEngine, DetectionRecord, DetectionTick } from './engine.ts';
 import { fastFailSinkhole } from './fast-fail-sinkhole.ts';
@@ -19,9 +25,11 @@ import { healthCheckFlapping } from './health-check-flapping.ts';
 import { hostEjections } from './host-ejections.ts';
 import { hostOutlier } from './host-outlier.ts';
 import { hostSkew } from './host-skew.ts';
+import { l4Rehash } from './l4-rehash.ts';
 import { retryStorm } from './retry-storm.ts';
 import type { DetectorSettings } from './settings.ts';
 import { stageTailShift } from './stage-tail-shift.ts';
+import { streamSaturation } from './stream-saturation.ts';
 import { telemetryLost } from './telemetry-lost.ts';
 import { viewAt } from './tick-view.ts';
 import { trafficStopped } from './traffic-stopped.ts';
@@ -34,9 +42,14 @@ export const DETECTORS: readonly Detector[] = [
   balancerSaturation,
   certificateRenewalStalled,
   configPushRegression,
+  configPushUnstaged,
+  configDrift,
+  configBudgetSpent,
   handshakeStorm,
+  l4Rehash,
   hostEjections,
   stageTailShift,
+  streamSaturation,
   telemetryLost,
   trafficStopped,
   upstreamErrors,
@@ -44,6 +57,8 @@ export const DETECTORS: readonly Detector[] = [
   fastFailSinkhole,
   healthCheckCascade,
   healthCheckFlapping,
+  drainCut,
+  coldStart,
   hostOutlier,
   zoneSkew,
   hostSkew,
@@ -51,6 +66,11 @@ export const DETECTORS: readonly Detector[] = [
   retryStorm,
   admissionRejections,
 ];
+
+const NO_SLOS: SloCells = {
+  groups: () => [],
+  feed: () => ({ watermark: null, coverage: 0, reporting: false, newestPointAt: null }),
+};
 
 const PREFIX = 'detect/';
 const FIGURES_EVERY_MS = 60_000;
@@ -80,7 +100,7 @@ export function createDetectionEngine(settings: ReadonlyMap<string, DetectorSett
   /** Fired by detectors that have been switched off since: closed at the next tick, as nobody looks after them. */
   const orphans = new Map<string, Alert>();
 
-  function* evaluateInSteps(cells: FeatureView, now: EpochMs): Generator<void, DetectionTick> {
+  function* evaluateInSteps(cells: FeatureView, now: EpochMs, slos = NO_SLOS): Generator<void, DetectionTick> {
     const tick = { changes: [] as AlertChange[], stored: [] as DetectionRecord[], removed: [] as string[] };
     for (const [key, alert] of orphans) {
       tick.changes.push({ kind: 'resolved', at: now, alert, reason: 'removed' });
@@ -89,7 +109,7 @@ export function createDetectionEngine(settings: ReadonlyMap<string, DetectorSett
     orphans.clear();
     const view = viewAt(cells, now);
     for (const one of enabled) {
-      step(one, view, now, tick);
+      step(one, view, slos, now, tick);
       yield;
     }
     return tick;
@@ -111,7 +131,7 @@ export function createDetectionEngine(settings: ReadonlyMap<string, DetectorSett
     }
   };
 
-  return { evaluate: (view, now) => drained(evaluateInSteps(view, now)), evaluateInSteps, restore };
+  return { evaluate: (view, now, slos) => drained(evaluateInSteps(view, now, slos)), evaluateInSteps, restore };
 }
 
 type Enabled = {
@@ -121,10 +141,16 @@ type Enabled = {
 };
 type Tick = { readonly changes: AlertChange[]; readonly stored: DetectionRecord[]; readonly removed: string[] };
 
-function step({ detector, settings, firing }: Enabled, view: FeatureView, now: EpochMs, tick: Tick): void {
+function step(
+  { detector, settings, firing }: Enabled,
+  view: FeatureView,
+  slos: SloCells,
+  now: EpochMs,
+  tick: Tick,
+): void {
   const firingSince = new Map<string, EpochMs>();
   for (const [key, { since }] of firing) firingSince.set(key, since);
-  const { holding, undecided } = detector.detect({ view, now, settings, firingSince });
+  const { holding, undecided } = detector.detect({ view, now, settings, firingSince, slos });
   const seen = new Set<string>();
   for (const finding of holding) {
     const key = labelsKey(finding.identity);

@@ -26,6 +26,7 @@ export function viewAt(view: FeatureView, now: EpochMs): FeatureView {
       return readings;
     },
     configs: once((at) => view.configs(at)),
+    rollouts: () => view.rollouts(),
     certificates: once((at) => view.certificates(at)),
     balancers: once((at) => view.balancers(at)),
     watermark: once((at) => view.watermark(at)),

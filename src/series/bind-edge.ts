@@ -4,7 +4,7 @@ import { ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf } from '../model/labels.ts';
 import type { GaugeCell } from './binding.ts';
 import type { BindingDraft } from './binding-draft.ts';
-import { known, type Pairs } from './host-of.ts';
+import { hostOf, known, type Pairs } from './host-of.ts';
 import type { Origin } from './origin.ts';
 import type { CanonicalSeries } from './profiles/profile.ts';
 
@@ -36,13 +36,27 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
       count('zone.connections', known(zone));
       return;
     case 'lb.connections.active':
-      if (isClients) draft.set(levelOf(cells, queue), weight);
+      if (!isClients) return;
+      draft.set(levelOf(cells, queue), weight);
+      draft.set(cells.peak('connections.active', queue), weight);
+      return;
+    case 'lb.stream.resets':
+      if (isClients) count('balancer.resets');
+      return;
+    case 'lb.l4.flow_table.misses':
+      count('l4.misses');
+      return;
+    case 'lb.l4.nodes':
+      draft.set(cells.peak('l4.nodes', of(balancer)), weight);
       return;
     case 'lb.tls.handshakes':
       if (isClients) bindHandshakes(draft, series, balancer, zone, cells);
       return;
     case 'lb.added.duration':
       draft.observe(cells.histogram(BALANCER_HISTOGRAM.added, of(balancer)), series.toSeconds);
+      return;
+    case 'lb.endpoints.propagation.duration':
+      draft.observe(cells.histogram(BALANCER_HISTOGRAM.endpoints, of(balancer)), series.toSeconds);
       return;
     case 'lb.stage.accept_queue.duration':
       draft.observe(cells.histogram(BALANCER_HISTOGRAM.acceptQueue, of(balancer)), series.toSeconds);
@@ -72,7 +86,40 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
       count('zone.retransmits', known(zone));
       return;
     default:
+      bindStreams(draft, series, origin, cells);
       bindPossessions(draft, series, origin, cells);
+  }
+}
+
+/** Connections to hosts that carry many requests at a time. */
+function bindStreams(draft: BindingDraft, series: CanonicalSeries, origin: Origin, cells: CellSource): void {
+  const { metric, attributes, weight } = series;
+  const cluster = attributes.get(ATTRIBUTE.cluster);
+  if (cluster === undefined) return;
+  const where: Pairs = [
+    ['balancer', origin.balancer],
+    ['cluster', cluster],
+    ['host', hostOf(attributes)],
+  ];
+  const connection = attributes.get(ATTRIBUTE.connection);
+  const labels = (): Labels => known([...where, ['connection', connection]]);
+  switch (metric) {
+    case 'lb.upstream.streams.active':
+      draft.set(cells.peak('streams.active', labels()), weight);
+      return;
+    case 'lb.upstream.streams.stalled':
+      draft.set(cells.peak('streams.stalled', labels()), weight);
+      return;
+    case 'lb.upstream.streams.limit':
+      draft.set(cells.gauge('streams.limit', labels(), origin.source()), weight);
+      return;
+    case 'lb.upstream.streams.rejected':
+      draft.count(cells.feature('streams.rejected', known(where)), weight);
+      return;
+    case 'lb.upstream.stream.duration':
+      if (connection === undefined) return;
+      draft.observe(cells.histogram(BALANCER_HISTOGRAM.streams, labels()), series.toSeconds);
+      return;
   }
 }
 
@@ -87,6 +134,21 @@ function bindPossessions(draft: BindingDraft, series: CanonicalSeries, origin: O
       draft.set(cells.config(attributes.get(ATTRIBUTE.configKind) ?? '', version), weight);
       return;
     }
+    case 'lb.config.rejected':
+      draft.count(
+        cells.feature(
+          'config.rejected',
+          known([
+            ['balancer', origin.balancer],
+            ['kind', attributes.get(ATTRIBUTE.configKind)],
+          ]),
+        ),
+        weight,
+      );
+      return;
+    case 'lb.config.stage':
+      draft.set(cells.gauge('config.stage', of(origin.balancer), origin.source()), weight);
+      return;
     case 'lb.tls.certificate.not_after':
       // Towards hosts it is a workload's, of hours, and the mesh's own matter.
       if (attributes.get(ATTRIBUTE.side) === 'upstream') return;

@@ -3,7 +3,15 @@ import type { GaugeTarget } from '../aggregate/gauge-cells.ts';
 import { ATTRIBUTE } from '../model/conventions.ts';
 import type { Labels } from '../model/labels.ts';
 import { bindEdge } from './bind-edge.ts';
-import { bindCapacity, bindHealth, bindHostTimes, bindPool, bindTakenOut, bindUtilization } from './bind-hosts.ts';
+import {
+  bindCapacity,
+  bindHealth,
+  bindHostTimes,
+  bindPool,
+  bindResets,
+  bindTakenOut,
+  bindUtilization,
+} from './bind-hosts.ts';
 import type { BindingDraft } from './binding-draft.ts';
 import { hostOf, known, type Pairs } from './host-of.ts';
 import type { Origin } from './origin.ts';
@@ -57,6 +65,9 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
       return;
     case 'lb.upstream.host.utilization':
       bindUtilization(draft, series, cells);
+      return;
+    case 'lb.stream.resets':
+      bindResets(draft, series, cells);
       return;
     case 'lb.upstream.panic.requests':
       if (cluster !== undefined) {

@@ -40,7 +40,19 @@ export function bindPool(draft: BindingDraft, series: CanonicalSeries, source: s
   const isComplement = takes === 'complement';
   if (USABLE.has(state)) draft.set(addingTo(cells, 'cluster.hosts.healthy', labels, isComplement), weight);
   if (!OUT_ON_PURPOSE.has(state)) draft.set(addingTo(cells, 'cluster.hosts.due', labels, isComplement), weight);
-  if (state === 'healthy' && !isComplement) bindHealth(draft, series, source, cells);
+  if (state !== 'healthy' || isComplement) return;
+  const readings = cells.feature('cluster.hosts.readings', labels);
+  draft.set({ set: (at) => readings.add(at, at, 1) }, 1);
+  bindHealth(draft, series, source, cells);
+}
+
+/** Requests that were cut on the way to a cluster's hosts. */
+export function bindResets(draft: BindingDraft, { attributes, weight }: CanonicalSeries, cells: CellSource): void {
+  const cluster = attributes.get(ATTRIBUTE.cluster);
+  if (cluster === undefined || attributes.get(ATTRIBUTE.side) === 'downstream') return;
+  draft.count(cells.feature('cluster.resets', known([['cluster', cluster]])), weight);
+  const labels = hostLabels(attributes);
+  if (labels !== null) draft.count(cells.feature('host.resets', labels), weight);
 }
 
 /** The state of one host, and how often it changes. */

@@ -31,6 +31,8 @@ export interface BalancerSpec {
   readonly acceptPlaces: number;
   /** False: joins later. */
   readonly present: boolean;
+  /** Its turn in rollouts, 0 first; null = it tells none. */
+  readonly stage: number | null;
 }
 
 export interface ClusterSpec {
@@ -44,6 +46,8 @@ export interface ClusterSpec {
    * Set: client connections are balanced, not requests. Each stays at its host until its age ends, requests follow it.
    */
   readonly pinned: { readonly connections: number; readonly maxAgeMs: number } | null;
+  /** Each balancer has so many connections to each host, with places for so many requests each. Null: not modelled. */
+  readonly streams: { readonly connections: number; readonly perConnection: number } | null;
   readonly checks: ActiveCheckSettings | null;
   /** A deep check asks the dependency too. */
   readonly checkDepth: 'shallow' | 'deep';
@@ -57,6 +61,8 @@ export interface ClusterSpec {
   /** Most requests that one balancer has in flight to the cluster; more are rejected with 503. Null: no limit. */
   readonly maxInFlight: number | null;
   readonly timeoutMs: number;
+  /** Mean time of an answer's body after its first byte, ms, exponential; it is in flight to its host for so long. */
+  readonly bodyMs: number;
   /** Share of requests that carry one hot key; the others have keys of their own. */
   readonly hotKeyShare: number;
   /** Share of requests to which the client is answered with 4xx, and nobody is at fault. */
@@ -134,6 +140,7 @@ export const BALANCER: BalancerSpec = {
   acceptsPerS: 20_000,
   acceptPlaces: 1024,
   present: true,
+  stage: null,
 };
 
 export const CLUSTER: ClusterSpec = {
@@ -143,6 +150,7 @@ export const CLUSTER: ClusterSpec = {
   policy: 'two-choices',
   zoneRouting: 'none',
   pinned: null,
+  streams: null,
   checks: null,
   checkDepth: 'shallow',
   checkTimeoutMs: 2000,
@@ -152,6 +160,7 @@ export const CLUSTER: ClusterSpec = {
   clientRetries: 0,
   maxInFlight: null,
   timeoutMs: 15_000,
+  bodyMs: 0,
   hotKeyShare: 0,
   clientErrorShare: 0,
   errorShare: 0,

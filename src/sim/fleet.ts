@@ -8,6 +8,7 @@ import { Measures } from './measures.ts';
 import { PinnedConnections } from './pinned-connections.ts';
 import { hashOf } from './policies/hash.ts';
 import { Route } from './route.ts';
+import { Streams } from './streams.ts';
 import type { KeyType } from './tls/costs.ts';
 import { TicketHolders } from './tls/ticket-holders.ts';
 import { TicketKeys } from './tls/ticket-keys.ts';
@@ -90,6 +91,7 @@ export class Fleet {
   /** By balancer x clusters + cluster. */
   readonly routes: readonly Route[];
   readonly pinned: readonly (PinnedConnections | null)[];
+  readonly streams: Streams;
   readonly hotKeyShare: Float64Array;
   /** By cluster: most retries of a request, by its balancer and by its client. */
   readonly retriesMax: Float64Array;
@@ -116,7 +118,8 @@ export class Fleet {
     this.hostCount = clusters.reduce((sum, { hosts }) => sum + hosts.length, 0);
     this.hosts = hostColumns(clusters, this.hostCount);
     this.balancers = balancerColumns(spec);
-    this.measures = new Measures(spec.balancers.length, clusters.length, this.hostCount);
+    this.streams = new Streams(spec);
+    this.measures = new Measures(spec.balancers.length, clusters.length, this.hostCount, this.streams.width);
     this.members = clusters.map(({ hosts }) =>
       hosts.map(({ weight, present }) => ({ weight, member: present, draining: false, joinedAt: -DAY_MS })),
     );

@@ -39,6 +39,8 @@ export class Measures {
   readonly backend: HistogramColumns;
   /** (balancer, cluster). */
   readonly write: HistogramColumns;
+  /** (balancer, cluster): hosts changed until the balancer uses the change. */
+  readonly propagation: HistogramColumns;
   /** (balancer, kind). */
   readonly handshakes: Float64Array;
   /** (balancer). */
@@ -63,12 +65,18 @@ export class Measures {
   readonly clientRetries: Float64Array;
   /** (balancer, cluster): requests that bounded load sent past the host of their key. */
   readonly hashOverflows: Float64Array;
+  /** (balancer, host): requests that were cut because their host left; counted in `resets` too. */
+  readonly hostResets: Float64Array;
+  /** (balancer, host, connection): streams until their answer or their time-out. */
+  readonly streamDuration: HistogramColumns;
+  /** (balancer, host): requests that found no place on a connection. */
+  readonly streamsRejected: Float64Array;
   /** (host): seconds that its slots were busy. */
   readonly hostBusyS: Float64Array;
   /** (balancer): most that ever waited to be accepted since the emitter last set it to 0. */
   readonly acceptQueueMax: Float64Array;
 
-  constructor(balancers: number, clusters: number, hosts: number) {
+  constructor(balancers: number, clusters: number, hosts: number, connections: number) {
     const [perCluster, perHost] = [balancers * clusters, balancers * hosts];
     this.requests = new Float64Array(perCluster * CLASSES);
     this.attempts = new Float64Array(perHost * CLASSES);
@@ -79,6 +87,7 @@ export class Measures {
     this.connect = new HistogramColumns(perHost);
     this.backend = new HistogramColumns(perHost);
     this.write = new HistogramColumns(perCluster);
+    this.propagation = new HistogramColumns(perCluster);
     this.handshakes = new Float64Array(balancers * HANDSHAKE_KINDS.length);
     this.connectionsOpened = new Float64Array(balancers);
     this.acceptOverflows = new Float64Array(balancers);
@@ -93,6 +102,9 @@ export class Measures {
     this.rejections = new Float64Array(perCluster);
     this.clientRetries = new Float64Array(perCluster);
     this.hashOverflows = new Float64Array(perCluster);
+    this.hostResets = new Float64Array(perHost);
+    this.streamDuration = new HistogramColumns(perHost * connections);
+    this.streamsRejected = new Float64Array(perHost);
     this.hostBusyS = new Float64Array(hosts);
     this.acceptQueueMax = new Float64Array(balancers);
   }

@@ -43,7 +43,8 @@ describe('the view at one moment', () => {
       for (const detector of DETECTORS) {
         const settings = rules.detectors.get(detector.name);
         assert.ok(settings !== undefined);
-        const ask = (seen: typeof once) => detector.detect({ view: seen, now, settings, firingSince: new Map() });
+        const ask = (seen: typeof once) =>
+          detector.detect({ view: seen, now, settings, firingSince: new Map(), slos: view });
         const said = ask(once);
         assert.deepEqual(said, ask(view), detector.name);
         assert.deepEqual(ask(once), said, detector.name);

@@ -82,3 +82,41 @@ test("config versions, certificates of clients' side and successful renewals are
   feed(renewals('success'), 1);
   assert.deepEqual(read(), [['shop', at(10)]]);
 });
+
+test('updates that an Envoy refuses go by kind, whichever family tells them', () => {
+  const { feed, read } = bound();
+  feed(seriesOf('cluster_manager.cds.update_rejected', {}, zone), 2);
+  feed(seriesOf('listener_manager.lds.update_rejected', {}, zone), 1);
+  feed(seriesOf('cluster.update_rejected', { 'envoy.cluster_name': 'shop' }, zone), 3);
+  feed(seriesOf('http.edge.rds.update_rejected', { 'envoy.http_conn_manager_prefix': 'edge' }, zone), 4);
+  assert.deepEqual(read('config.rejected'), [
+    'balancer=lb-1 kind=cds: 2',
+    'balancer=lb-1 kind=eds: 3',
+    'balancer=lb-1 kind=lds: 1',
+    'balancer=lb-1 kind=rds: 4',
+  ]);
+});
+
+test('streams are told by connection where it is named, and by cluster as an Envoy does', () => {
+  const { aggregate, feed, read } = bound();
+  const host = { 'lb.upstream.cluster': 'shop', 'lb.upstream.host.name': 'a' };
+  const over = { ...host, 'lb.upstream.connection': '0' };
+  feed(gaugeOf('lb.upstream.streams.active', over), 100);
+  feed(gaugeOf('lb.upstream.streams.stalled', over), 7);
+  feed(gaugeOf('lb.upstream.streams.limit', over), 128);
+  feed(gaugeOf('lb.upstream.streams.active', { 'lb.upstream.host.name': 'a' }), 1);
+  feed(gaugeOf('cluster.http2.streams_active', { 'envoy.cluster_name': 'shop' }, zone), 400);
+  feed(seriesOf('lb.upstream.streams.rejected', host), 3);
+  const peaks = (name: 'streams.active' | 'streams.stalled'): readonly string[] =>
+    [...aggregate.peaks(name)].map(({ labels }) => [...labels].map((pair) => pair.join('=')).join(' '));
+  assert.deepEqual(peaks('streams.active'), [
+    'balancer=lb-1 cluster=shop connection=0 host=a',
+    'balancer=lb-1 cluster=shop',
+  ]);
+  assert.deepEqual(peaks('streams.stalled'), ['balancer=lb-1 cluster=shop connection=0 host=a']);
+  assert.deepEqual(
+    [...aggregate.gauges('streams.limit', at(10))].map(({ value }) => value),
+    [128],
+  );
+  assert.deepEqual(read('streams.rejected'), ['balancer=lb-1 cluster=shop host=a: 3']);
+});

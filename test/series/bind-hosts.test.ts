@@ -51,6 +51,7 @@ describe('pools, as readings added up', () => {
     }
     assert.deepEqual(read('cluster.hosts.healthy'), ['c: 14']);
     assert.deepEqual(read('cluster.hosts.due'), ['c: 16']);
+    assert.deepEqual(read('cluster.hosts.readings'), ['c: 2']);
   });
 
   test("Traefik's: one host at a time, up or down; each tells its changes", () => {

@@ -72,9 +72,13 @@ export const EDGE = [
   'BalancerSaturation',
   'BalancerSkew',
   'CertificateRenewalStalled',
+  'ConfigDrift',
   'ConfigPushRegression',
+  'ConfigPushUnstaged',
   'HandshakeStorm',
+  'L4Rehash',
   'StageTailShift',
+  'StreamSaturation',
 ];
 const EDGE_SIZES = [3, 12];
 /** Requests per balancer and second. */

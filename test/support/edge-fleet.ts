@@ -27,6 +27,14 @@ export interface Durations {
   readonly p99: number;
 }
 
+/** One connection to a host that carries many requests at a time. */
+export interface StreamLoad {
+  readonly active?: number;
+  readonly limit?: number;
+  readonly stalled?: number;
+  readonly durations?: readonly Durations[];
+}
+
 /** What one balancer does at a moment. Rates per second, durations in seconds; what is left out is not told. */
 export interface Load {
   readonly full?: number;
@@ -34,8 +42,6 @@ export interface Load {
   readonly failed?: number;
   readonly keyType?: string;
   readonly connections?: number;
-  /** Connections that are open. */
-  readonly open?: number;
   readonly requests?: number;
   readonly errors?: number;
   readonly cpu?: number;
@@ -44,7 +50,21 @@ export interface Load {
   readonly durations?: Readonly<Record<string, readonly Durations[]>>;
   readonly overflows?: number;
   readonly queue?: { readonly length: number; readonly limit: number };
+  /** Connections open; reset per second; flows per second that L4 nodes did not know; how many nodes there are. */
+  readonly open?: number;
+  readonly resets?: number;
+  readonly misses?: number;
+  readonly nodes?: number;
+  /** Connections to one host of cluster `checkout`; what is left out is not told. */
+  readonly streams?: readonly StreamLoad[];
+  /** Requests per second that found no place on them. */
+  readonly streamsRejected?: number;
   readonly config?: string;
+  readonly configKind?: string;
+  /** Updates refused per second; the turn in rollouts; changes of hosts and how long they took to arrive. */
+  readonly refused?: number;
+  readonly stage?: number;
+  readonly propagation?: Durations;
   /** Ends in seconds since the epoch, by name. */
   readonly certificates?: Readonly<Record<string, number>>;
 }
@@ -54,6 +74,8 @@ export interface Balancer {
   readonly zone: string;
   readonly region?: string;
 }
+
+const TO_HOST = { 'lb.upstream.cluster': 'checkout', 'lb.upstream.host.name': 'app-0' };
 
 export const fleetOf = (count: number, zones = ['a', 'b', 'c']): readonly Balancer[] =>
   Array.from({ length: count }, (_, index) => ({ id: `edge-${index}`, zone: zones[index % zones.length] ?? 'a' }));
@@ -165,14 +187,33 @@ export class EdgeFleet {
     this.#count(balancer, 'lb.tls.handshakes', { ...down, 'tls.resumed': true }, load.resumed);
     this.#count(balancer, 'lb.tls.handshakes', { ...down, 'error.type': 'timeout' }, load.failed);
     this.#count(balancer, 'lb.connections.opened', down, load.connections);
+    this.#set(balancer, 'lb.connections.active', down, load.open);
+    this.#count(balancer, 'lb.stream.resets', down, load.resets);
+    this.#count(balancer, 'lb.l4.flow_table.misses', {}, load.misses);
+    this.#set(balancer, 'lb.l4.nodes', {}, load.nodes);
     this.#count(balancer, 'lb.requests', { ...down, 'lb.response.class': '2xx' }, load.requests);
     this.#count(balancer, 'lb.requests', { ...down, 'lb.response.class': '5xx' }, load.errors);
     this.#count(balancer, 'lb.accept_queue.overflows', {}, load.overflows);
-    this.#set(balancer, 'lb.connections.active', down, load.open);
     this.#set(balancer, 'lb.cpu.utilization', {}, load.cpu);
     this.#set(balancer, 'lb.accept_queue.length', {}, load.queue?.length);
     this.#set(balancer, 'lb.accept_queue.limit', {}, load.queue?.limit);
-    if (load.config !== undefined) this.#set(balancer, 'lb.config.info', { 'lb.config.version': load.config }, 1);
+    const kind = load.configKind === undefined ? {} : { 'lb.config.kind': load.configKind };
+    if (load.config !== undefined) {
+      this.#set(balancer, 'lb.config.info', { 'lb.config.version': load.config, ...kind }, 1);
+    }
+    this.#count(balancer, 'lb.config.rejected', kind, load.refused);
+    this.#set(balancer, 'lb.config.stage', {}, load.stage);
+    if (load.propagation !== undefined) {
+      this.#observe(balancer, 'lb.endpoints.propagation.duration', [load.propagation]);
+    }
+    this.#count(balancer, 'lb.upstream.streams.rejected', TO_HOST, load.streamsRejected);
+    load.streams?.forEach(({ active, limit, stalled, durations }, connection) => {
+      const over = { ...TO_HOST, 'lb.upstream.connection': String(connection) };
+      this.#set(balancer, 'lb.upstream.streams.active', over, active);
+      this.#set(balancer, 'lb.upstream.streams.limit', over, limit);
+      this.#set(balancer, 'lb.upstream.streams.stalled', over, stalled);
+      if (durations !== undefined) this.#observe(balancer, 'lb.upstream.stream.duration', durations, over);
+    });
     for (const [name, end] of Object.entries(load.certificates ?? {})) {
       this.#set(balancer, 'lb.tls.certificate.not_after', { 'lb.tls.certificate.name': name }, end);
     }
@@ -196,7 +237,14 @@ export class EdgeFleet {
     for (const { cell, weight } of binding.gauges) cell.set(this.now, balancer.id, weight * value);
   }
 
-  #observe(balancer: Balancer, name: string, parts: readonly Durations[]): void {
+  #observe(
+    balancer: Balancer,
+    name: string,
+    parts: readonly Durations[],
+    attributes: Record<string, string> = name === 'lb.stage.backend.duration'
+      ? { 'lb.upstream.cluster': 'checkout' }
+      : {},
+  ): void {
     const counts = new Float64Array(BOUNDS.length + 1);
     let sum = 0;
     for (const { perSecond, p99 } of parts) {
@@ -212,9 +260,10 @@ export class EdgeFleet {
         sum += amount * (Number.isFinite(high) ? (low + high) / 2 : low);
       }
     }
-    const attributes = name === 'lb.stage.backend.duration' ? { 'lb.upstream.cluster': 'checkout' } : {};
     const shape = { unit: 's' };
-    const binding = this.#bind(balancer, name, '', (own) => histogramOf(name, attributes, { ...own, ...shape }));
+    const binding = this.#bind(balancer, name, JSON.stringify(attributes), (own) =>
+      histogramOf(name, attributes, { ...own, ...shape }),
+    );
     const from = epochMs(this.now - this.#everyMs);
     for (const { cell } of binding.histograms) cell.add(from, this.now, BOUNDS, counts, sum);
   }

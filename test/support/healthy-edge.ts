@@ -35,8 +35,10 @@ function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: r
   const ofDay = since % DAY_MS;
   const day = Math.floor(since / DAY_MS);
   const wave = 1 + 0.7 * Math.sin((2 * Math.PI * ofDay) / DAY_MS);
-  // At ten o'clock, one balancer every two minutes: away for a minute, then back, its clients with it.
-  const turn = 10 * HOUR_MS + Number(id.slice(5)) * 2 * MINUTE_MS;
+  // At ten o'clock a canary, after five minutes one more balancer every two: away for a minute, then back, its clients
+  // with it.
+  const place = Number(id.slice(5));
+  const turn = 10 * HOUR_MS + (place === 0 ? 0 : 5 + place * 2) * MINUTE_MS;
   if (ofDay > turn && ofDay <= turn + MINUTE_MS) return null;
   const isBack = ofDay > turn + MINUTE_MS && ofDay <= turn + 3 * MINUTE_MS;
   const requests = perSecond * wave;
@@ -48,7 +50,6 @@ function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: r
     full: connections * (1 - RESUMPTION),
     resumed: connections * RESUMPTION,
     connections,
-    open: Math.round(60 * connections),
     requests,
     errors: requests * (isFailing ? 10 * ERRORS : ERRORS),
     cpu: Math.min(0.85, 0.05 + 0.35 * wave * tail),
@@ -62,6 +63,21 @@ function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: r
     },
     queue: { length: Math.round(3 * wave), limit: 4096 },
     overflows: 0.001,
+    open: Math.round(connections * 300),
+    // Clients that go away now and then. At noon a node more before tracked flows; the neighbours of a balancer that is
+    // replaced get its connections.
+    resets: connections * (isBack ? 0.2 : 0.01),
+    misses: connections * (ofDay > 12 * HOUR_MS && ofDay <= 12 * HOUR_MS + MINUTE_MS ? 20 : 0.001),
+    streams: [0, 1, 2, 3].map((place) => ({
+      active: Math.round((requests / 40) * (place === 0 ? 1.2 : 1)),
+      limit: Math.ceil(perSecond / 10),
+      stalled: 0,
+      durations: of(requests / 4, place === 0 ? 0.13 : 0.12),
+    })),
+    streamsRejected: isBack ? 0.01 : 0,
+    nodes: ofDay > 12 * HOUR_MS ? 9 : 8,
+    refused: 0,
+    propagation: { perSecond: isBack ? 0.2 : 0.001, p99: 0.8 * tail },
     config: `v${ofDay > turn ? day + 1 : day}`,
     // Ninety days, renewed at thirty left; the first renewal comes within the first day.
     certificates: { shop: (START + (30.5 + 60 * Math.floor((since / DAY_MS + 59.5) / 60)) * DAY_MS) / 1000 },

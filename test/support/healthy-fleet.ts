@@ -82,6 +82,7 @@ export class HealthyFleet implements FeatureView {
   readonly histograms = NO_EDGE.histograms;
   readonly peaks = NO_EDGE.peaks;
   readonly configs = NO_EDGE.configs;
+  readonly rollouts = NO_EDGE.rollouts;
   readonly certificates = NO_EDGE.certificates;
   readonly #options: HealthyOptions;
   readonly #clock = { minute: 0 };

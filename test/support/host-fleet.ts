@@ -22,6 +22,9 @@ export interface HostStep {
   readonly isHealthy?: boolean;
   /** It has not joined: nobody tells of it. */
   readonly isAbsent?: boolean;
+  /** Requests cut; and whether the host has been taken out of the pool. */
+  readonly resets?: number;
+  readonly hasLeft?: boolean;
 }
 
 export interface FleetOptions {
@@ -129,20 +132,28 @@ export class HostFleet {
     for (const balancer of balancers) this.aggregate.heard(balancer, new Map(), this.now, this.now);
     for (const cluster of clusters) {
       let healthy = 0;
+      let left = 0;
       for (let index = 0; index < hosts; index += 1) {
         const step = plan({ cluster, index, at: this.seconds });
         if (step.isAbsent === true) continue;
-        if (step.isHealthy !== false) healthy += 1;
+        if (step.hasLeft === true) left += 1;
+        else if (step.isHealthy !== false) healthy += 1;
         this.#feedHost(cluster, this.hostName(index), zoneOf(index), step);
       }
       this.gauge('cluster.hosts', { cluster, state: 'healthy' }, healthy);
-      this.gauge('cluster.hosts', { cluster, state: 'unhealthy' }, hosts - healthy);
+      this.gauge('cluster.hosts', { cluster, state: 'unhealthy' }, hosts - healthy - left);
+      this.count('cluster.hosts.readings', { cluster }, balancers.length);
       this.count('cluster.hosts.healthy', { cluster }, healthy * balancers.length);
-      this.count('cluster.hosts.due', { cluster }, hosts * balancers.length);
+      this.count('cluster.hosts.due', { cluster }, (hosts - left) * balancers.length);
     }
   }
 
-  #feedHost(cluster: string, host: string, zone: string, { requests, errors = 0, time }: HostStep): void {
+  #feedHost(cluster: string, host: string, zone: string, step: HostStep): void {
+    const { requests, errors = 0, time, resets = 0 } = step;
+    if (resets > 0) {
+      this.count('host.resets', { cluster, host }, resets);
+      this.count('cluster.resets', { cluster }, resets);
+    }
     const failed = this.#prng.poisson(requests * errors);
     const count = failed + this.#prng.poisson(requests * (1 - errors));
     this.count('host.requests', { cluster, host, zone }, count);

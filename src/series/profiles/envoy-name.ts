@@ -4,7 +4,7 @@ import { ENVOY_ROWS, REPEATED_STATS } from './envoy-rows.ts';
 export interface EnvoyName {
   /** Family and stat with all tags taken out: `cluster.upstream_rq_xx`. */
   readonly stat: string;
-  readonly family: 'cluster' | 'http' | 'listener' | 'http_local_rate_limit';
+  readonly family: 'cluster' | 'http' | 'listener' | 'http_local_rate_limit' | 'cluster_manager' | 'listener_manager';
   /**
    * What stood between family and stat: the cluster, listener or prefix, or the part of it that tag extraction left
    * behind.
@@ -16,7 +16,14 @@ export interface EnvoyName {
   readonly isRepeated: boolean;
 }
 
-const FAMILIES: ReadonlySet<string> = new Set(['cluster', 'http', 'listener', 'http_local_rate_limit']);
+const FAMILIES: ReadonlySet<string> = new Set([
+  'cluster',
+  'http',
+  'listener',
+  'http_local_rate_limit',
+  'cluster_manager',
+  'listener_manager',
+]);
 const STAT_TOKENS_MAX = 3;
 const SUBFAMILIES: ReadonlySet<string> = new Set([
   'retry',

@@ -44,6 +44,7 @@ const ejection = (reason: string | null, enforced: boolean, weight = 1): Row =>
     ],
     weight,
   );
+const refused = (kind: string): Row => count('lb.config.rejected', [[ATTRIBUTE.configKind, kind]]);
 const circuit = (resource: string): Row => level('lb.upstream.circuit.open', [['lb.circuit.resource', resource]]);
 
 /**
@@ -104,6 +105,7 @@ export const ENVOY_ROWS: ReadonlyMap<string, readonly Row[]> = new Map([
   ['cluster.upstream_rq_tx_reset', [reset('transmit')]],
   ['cluster.upstream_cx_total', [count('lb.connections.opened')]],
   ['cluster.upstream_cx_active', [level('lb.connections.active')]],
+  ['cluster.http2.streams_active', [level('lb.upstream.streams.active')]],
   ['cluster.upstream_cx_none_healthy', [count('lb.upstream.no_healthy.requests')]],
   ['cluster.lb_healthy_panic', [count('lb.upstream.panic.requests')]],
   ['cluster.ring_hash_lb.max_hashes_per_host', [level('lb.upstream.hash.entries.max')]],
@@ -130,6 +132,10 @@ export const ENVOY_ROWS: ReadonlyMap<string, readonly Row[]> = new Map([
   ['listener.downstream_cx_overflow', [count('lb.connections.rejected', [[ATTRIBUTE.errorType, 'overflow']])]],
   ['listener.downstream_cx_overload_reject', [count('lb.connections.rejected', [[ATTRIBUTE.errorType, 'overload']])]],
   ['listener.downstream_cx_transport_socket_connect_timeout', [handshakeFailed('timeout')]],
+  ['cluster_manager.cds.update_rejected', [refused('cds')]],
+  ['listener_manager.lds.update_rejected', [refused('lds')]],
+  ['cluster.update_rejected', [refused('eds')]],
+  ['http.rds.update_rejected', [refused('rds')]],
   ...tlsRows('listener'),
   ...tlsRows('cluster'),
   ...breakers('default'),

@@ -70,7 +70,7 @@ const clusterOf = ({ attributes }: SeriesDescription, name: EnvoyName): string |
   name.family === 'cluster' ? joined(tagOf(attributes, 'cluster_name'), name.middle) : undefined;
 
 function listenerOf({ attributes }: SeriesDescription, name: EnvoyName): string | undefined {
-  if (name.family === 'cluster' || name.family === 'http_local_rate_limit') return undefined;
+  if (name.family !== 'http' && name.family !== 'listener') return undefined;
   const tag = name.family === 'http' ? 'http_conn_manager_prefix' : 'listener_address';
   return joined(tagOf(attributes, tag), name.middle);
 }
@@ -101,6 +101,7 @@ const LEVELS: ReadonlySet<string> = new Set([
   'lb.upstream.host.healthy',
   'lb.upstream.ejections.active',
   'lb.upstream.circuit.open',
+  'lb.upstream.streams.active',
   'lb.connections.active',
   'lb.upstream.hash.entries.max',
   'lb.tls.certificate.not_after',

@@ -45,6 +45,8 @@ class Own {
   readonly #queue: Cell;
   readonly #queueLimit: Cell;
   readonly #config: Cell;
+  readonly #stage: Cell;
+  readonly #l4Nodes: Cell;
   readonly #notAfter: Cell;
   /** Successful handshakes by kind (full, resumed), then key type. */
   readonly #handshakes: Cell;
@@ -63,6 +65,8 @@ class Own {
     this.#queue = scratch.take();
     this.#queueLimit = scratch.take();
     this.#config = scratch.take();
+    this.#stage = scratch.take();
+    this.#l4Nodes = scratch.take();
     this.#notAfter = scratch.take();
     this.#handshakes = scratch.take(2 * KEY_TYPES.length);
     this.#healthy = scratch.take(fleet.hostCount);
@@ -90,6 +94,8 @@ class Own {
     measures.acceptQueueMax[b] = 0;
     put(this.#queueLimit, spec.balancers[b]?.acceptPlaces ?? 0);
     put(this.#config, 1);
+    put(this.#l4Nodes, this.#fleet.l4.nodes);
+    put(this.#stage, spec.balancers[b]?.stage ?? 0);
     put(this.#notAfter, Math.round((this.#epochMs + certificateNotAfterMs) / 1000));
     for (const kind of [HANDSHAKE.full, HANDSHAKE.resumed]) {
       const count = at(measures.handshakes, b * HANDSHAKE_KINDS.length + kind);
@@ -126,7 +132,7 @@ class Own {
 
   /** What goes for the balancer as a whole. */
   edge(): EmittedSeries[] {
-    const { measures, configVersions, balancers } = this.#fleet;
+    const { measures, configVersions, balancers, spec } = this.#fleet;
     const b = this.#balancer;
     const place = { [ATTRIBUTE.side]: 'downstream', [ATTRIBUTE.listener]: LISTENER };
     const inQueue = { [ATTRIBUTE.listener]: LISTENER };
@@ -159,8 +165,12 @@ class Own {
       counter('lb.connections.opened', '{connection}', place, { column: measures.connectionsOpened, index: b }, true),
       gauge('lb.connections.active', '{connection}', place, this.#connections),
       counter('lb.stream.resets', '{stream}', place, { column: measures.resets, index: b }),
+      counter('lb.l4.flow_table.misses', '{flow}', {}, { column: measures.l4Misses, index: b }),
+      gauge('lb.l4.nodes', '{node}', {}, this.#l4Nodes),
       gauge('lb.cpu.utilization', '1', {}, this.#cpu, false),
       gauge('lb.config.info', '1', { [ATTRIBUTE.configVersion]: version }, this.#config),
+      ...(spec.balancers[b]?.stage == null ? [] : [gauge('lb.config.stage', '1', {}, this.#stage)]),
+      counter('lb.config.rejected', '{update}', {}, { column: balancers.configRejected, index: b }),
       gauge('lb.tls.certificate.not_after', 's', { [ATTRIBUTE.certificate]: CERTIFICATE_NAME }, this.#notAfter),
     ];
   }
@@ -199,6 +209,7 @@ class Own {
       histogram('http.server.request.duration', downstream, measures.requestDuration, cell),
       histogram('lb.added.duration', ofCluster, measures.addedDuration, cell),
       stage('write', ofCluster, measures.write, cell),
+      histogram('lb.endpoints.propagation.duration', ofCluster, measures.propagation, cell),
       {
         ...histogram('lb.stage.connect.duration', upstream, measures.connect, 0),
         counts: cells.connect,
@@ -254,6 +265,8 @@ class Own {
           requests({ ...where, [ATTRIBUTE.responseClass]: responseClass }, measures.attempts, index * CLASSES + c),
         ),
         histogram('lb.stage.backend.duration', where, measures.backend, index),
+        counter('lb.stream.resets', '{stream}', where, { column: measures.hostResets, index }),
+        ...this.#streams(cluster, which, index),
         ...EJECTION_KINDS.map((kind, k) =>
           ejections(which, kind, measures.ejections, index * EJECTION_KINDS.length + k),
         ),
@@ -265,6 +278,27 @@ class Own {
             ]),
       ];
     });
+  }
+
+  /** Of one host, whose place in the columns is `index`. */
+  #streams(cluster: number, which: Attributes, index: number): EmittedSeries[] {
+    const { measures, spec, streams } = this.#fleet;
+    const { connections = 0 } = spec.clusters[cluster]?.streams ?? {};
+    if (connections === 0) return [];
+    const rejected = { column: measures.streamsRejected, index };
+    return [
+      counter('lb.upstream.streams.rejected', '{stream}', which, rejected),
+      ...Array.from({ length: connections }, (_, connection): EmittedSeries[] => {
+        const own = streams.indexOf(index, connection);
+        const over = { ...which, [ATTRIBUTE.connection]: String(connection) };
+        return [
+          gauge('lb.upstream.streams.active', '{stream}', over, { column: streams.active, index: own }),
+          gauge('lb.upstream.streams.stalled', '{stream}', over, { column: streams.stalled, index: own }),
+          gauge('lb.upstream.streams.limit', '{stream}', over, { column: streams.limit, index: own }),
+          histogram('lb.upstream.stream.duration', over, measures.streamDuration, own),
+        ];
+      }).flat(),
+    ];
   }
 }
 

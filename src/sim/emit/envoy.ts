@@ -68,12 +68,14 @@ interface ClusterCells {
   readonly total: Cell;
   readonly ejected: Cell;
   readonly hashEntries: Cell;
+  readonly resets: Cell;
+  readonly streams: Cell;
   /** Enforced in all, by reason, and refused. */
   readonly enforced: Cell;
   readonly byKind: Cell;
 }
 
-const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 5 + EJECTION_KINDS.length;
+const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 7 + EJECTION_KINDS.length;
 const PER_HOST = 2;
 const PER_BALANCER = CLASSES + BUCKETS + 1 + 3;
 
@@ -114,6 +116,8 @@ class Own {
       total: scratch.take(),
       ejected: scratch.take(),
       hashEntries: scratch.take(),
+      resets: scratch.take(),
+      streams: scratch.take(),
       enforced: scratch.take(),
       byKind: scratch.take(EJECTION_KINDS.length),
     }));
@@ -175,6 +179,14 @@ class Own {
     put(cells.total, seen.healthy + seen.unhealthy + seen.draining);
     put(cells.ejected, seen.ejected);
     put(cells.hashEntries, hashEntries(seen.healthy));
+    put(
+      cells.resets,
+      sumOver(hosts, (host) => at(measures.hostResets, b * hostCount + first + host)),
+    );
+    const { streams } = fleet;
+    const ofHost = (host: number): number =>
+      sumOver(streams.width, (k) => at(streams.active, streams.indexOf(b * hostCount + first + host, k)));
+    put(cells.streams, sumOver(hosts, ofHost));
     EJECTION_KINDS.forEach((_, kind) => {
       const of = (host: number): number =>
         at(measures.ejections, (b * hostCount + first + host) * EJECTION_KINDS.length + kind);
@@ -184,7 +196,7 @@ class Own {
   }
 
   edge(): EmittedSeries[] {
-    const { measures } = this.#fleet;
+    const { measures, balancers } = this.#fleet;
     const b = this.#balancer;
     const manager = { 'envoy.http_conn_manager_prefix': PREFIX };
     const listener = { 'envoy.listener_address': LISTENER_ADDRESS };
@@ -198,6 +210,7 @@ class Own {
       counter('listener.ssl.connection_error', listener, handshakes(HANDSHAKE.failed), true),
       counter('listener.downstream_cx_total', listener, { column: measures.connectionsOpened, index: b }, true),
       gauge('listener.downstream_cx_active', listener, this.#connections),
+      counter('cluster_manager.cds.update_rejected', {}, { column: balancers.configRejected, index: b }),
       gauge(
         'listener.ssl.certificate.expiration_unix_time_seconds',
         { ...listener, 'envoy.tls_certificate': 'edge' },
@@ -208,7 +221,13 @@ class Own {
 
   cluster(cluster: number): EmittedSeries[] {
     const { measures, clusterCount, firstHost, spec } = this.#fleet;
-    const { name = '', hosts = [], policy = 'two-choices', maxInFlight = null } = spec.clusters[cluster] ?? {};
+    const {
+      name = '',
+      hosts = [],
+      policy = 'two-choices',
+      maxInFlight = null,
+      streams = null,
+    } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
     const tags = { 'envoy.cluster_name': name };
     const cells = this.#clusters[cluster] as ClusterCells;
@@ -217,6 +236,8 @@ class Own {
       ...classCounters('cluster.upstream_rq_xx', tags, cells.classes),
       histogram('cluster.upstream_rq_time', tags, cells.time, cells.timeSum),
       histogram('cluster.upstream_cx_connect_ms', tags, cells.connect, cells.connectSum),
+      counter('cluster.upstream_rq_rx_reset', tags, cells.resets),
+      ...(streams === null ? [] : [gauge('cluster.http2.streams_active', tags, cells.streams)]),
       gauge('cluster.membership_healthy', tags, cells.healthy),
       gauge('cluster.membership_total', tags, cells.total),
       ...(isHashing(policy)

@@ -5,6 +5,7 @@ import type { ClusterSpec } from '../fleet-spec.ts';
 import { CLASS, CLASSES, RETRY_OUTCOMES } from '../measures.ts';
 import { NO_HOST } from '../policies/policy.ts';
 import { countEjection } from '../rounds.ts';
+import { NO_CONNECTION } from '../streams.ts';
 import { REQUEST_CPU_S } from '../tls/costs.ts';
 import { EVENT, type EventQueue } from './event-queue.ts';
 import { Servers } from './servers.ts';
@@ -35,6 +36,10 @@ interface Request {
   outcome: number;
   /** The host did answer: its time counts as a backend's. */
   answered: boolean;
+  /** Place of the connection that it goes over; none where those are not modelled. */
+  stream: number;
+  /** Its first byte is there, the rest takes so long, ms; null before. */
+  bodyMs: number | null;
 }
 
 /** The life of every request: balancer, host, answer, perhaps a retry. */
@@ -82,6 +87,8 @@ export class Requests {
       addedMs: done - now,
       retries: 0,
       sent,
+      stream: NO_CONNECTION,
+      bodyMs: null,
     });
     if (sent > 0) add(fleet.measures.clientRetries, this.#cell(request), 1);
     add(this.#underWay, this.#cell(request), 1);
@@ -116,6 +123,11 @@ export class Requests {
       return;
     }
     if (route.pool.inPanic) add(fleet.measures.panicRequests, this.#cell(request), 1);
+    if (!this.#openStream(request)) {
+      request.outcome = CLASS.serverError;
+      this.#finish(now, id);
+      return;
+    }
     route.started(host);
     add(this.#inFlight, this.#cell(request), 1);
     this.#events.schedule(now + this.#serve(now, request), EVENT.reply, id);
@@ -128,17 +140,33 @@ export class Requests {
     const { balancer, cluster, host } = request;
     const route = fleet.route(balancer, cluster);
     const global = at(fleet.firstHost, cluster) + host;
+    const cell = balancer * fleet.hostCount + global;
+    if (this.#isHeldUp(now, request)) {
+      [request.answered, request.outcome] = [false, CLASS.serverError];
+      const { timeoutMs } = clusterOf(fleet, cluster);
+      this.#events.schedule(request.sentMs + timeoutMs, EVENT.reply, id);
+      return;
+    }
+    if (request.answered && request.bodyMs === null) {
+      fleet.measures.backend.record(cell, (now - request.sentMs) / 1000);
+      const { bodyMs } = clusterOf(fleet, cluster);
+      if (bodyMs > 0) {
+        request.bodyMs = drawExponential(fleet.prng, bodyMs);
+        this.#events.schedule(now + request.bodyMs, EVENT.reply, id);
+        return;
+      }
+    }
+    this.#closeStream(now, request);
     route.finished(host);
     add(this.#inFlight, this.#cell(request), -1);
     const left = at(fleet.hosts.leftAt, global);
     if (left > request.sentMs && !route.pool.isMember(host)) {
       request.outcome = CLASS.none;
       add(fleet.measures.resets, balancer, 1);
+      add(fleet.measures.hostResets, cell, 1);
     }
     const failed = request.outcome === CLASS.serverError || request.outcome === CLASS.none;
-    const cell = balancer * fleet.hostCount + global;
     add(fleet.measures.attempts, cell * CLASSES + request.outcome, 1);
-    if (request.answered) fleet.measures.backend.record(cell, (now - request.sentMs) / 1000);
     const ejection = route.pool.answered(now, host, failed);
     if (ejection !== null) {
       countEjection(fleet, balancer, cluster, ejection);
@@ -146,10 +174,38 @@ export class Requests {
     }
     if (failed && this.#mayRetry(request)) {
       request.retries += 1;
+      request.bodyMs = null;
       this.dispatch(now, id);
       return;
     }
     this.#finish(now, id);
+  }
+
+  /** Takes a place on a connection to the host; false where all are taken. */
+  #openStream(request: Request): boolean {
+    const { streams, measures, hostCount, firstHost } = this.#fleet;
+    request.stream = NO_CONNECTION;
+    if (clusterOf(this.#fleet, request.cluster).streams === null) return true;
+    const place = request.balancer * hostCount + at(firstHost, request.cluster) + request.host;
+    const connection = streams.open(place);
+    if (connection === NO_CONNECTION) {
+      add(measures.streamsRejected, place, 1);
+      return false;
+    }
+    request.stream = streams.indexOf(place, connection);
+    return true;
+  }
+
+  /** Its answer cannot come through, and its time is not up yet. */
+  #isHeldUp(now: number, { stream, sentMs, bodyMs, cluster }: Request): boolean {
+    if (stream === NO_CONNECTION || bodyMs !== null || !this.#fleet.streams.isStalled(stream)) return false;
+    return now < sentMs + clusterOf(this.#fleet, cluster).timeoutMs;
+  }
+
+  #closeStream(now: number, { stream, sentMs }: Request): void {
+    if (stream === NO_CONNECTION) return;
+    this.#fleet.streams.close(stream);
+    this.#fleet.measures.streamDuration.record(stream, (now - sentMs) / 1000);
   }
 
   /** What the host makes of the request: sets the outcome and returns how long that takes, ms. */
@@ -163,6 +219,7 @@ export class Requests {
     request.answered = false;
     if (at(hosts.reach, host) === REACH.refused) return REFUSED_MS;
     if (at(hosts.reach, host) === REACH.hangs) return spec.timeoutMs;
+    if (request.stream !== NO_CONNECTION && fleet.streams.isStalled(request.stream)) return spec.timeoutMs;
     const isNear = fleet.spec.balancers[balancer]?.zone === at(hosts.zone, host);
     // Backend hop: 0.1 to 0.5 ms in the zone, 1 to 2 ms across.
     const hopMs = isNear ? 0.1 + 0.4 * prng.next() : 1 + prng.next();
@@ -234,7 +291,7 @@ export class Requests {
     add(measures.requests, cell * CLASSES + request.outcome, 1);
     measures.requestDuration.record(cell, (now - request.startMs + writeMs) / 1000);
     measures.addedDuration.record(cell, request.addedMs / 1000);
-    measures.write.record(cell, writeMs / 1000);
+    measures.write.record(cell, (writeMs + (request.bodyMs ?? 0)) / 1000);
     this.#free.push(id);
   }
 
@@ -254,6 +311,8 @@ export class Requests {
         sent: 0,
         outcome: 0,
         answered: false,
+        stream: NO_CONNECTION,
+        bodyMs: null,
       }) - 1
     );
   }

@@ -4,6 +4,9 @@ import { type Fleet, PROBES, REACH } from '../fleet.ts';
 import type { L4Change } from '../l4/l4-tier.ts';
 import type { Change, HostBehaviour } from './change.ts';
 
+/** A change of hosts reaches balancers in this time, ms. Ours. */
+const PROPAGATION_MS = 200;
+
 /** Changes the world as a fault says. Engines call it at the fault's time, between two events. */
 export function applyChange(fleet: Fleet, now: number, change: Change): void {
   switch (change.kind) {
@@ -48,6 +51,14 @@ export function applyChange(fleet: Fleet, now: number, change: Change): void {
       fleet.retriesMax[change.cluster] = change.balancers;
       fleet.clientRetriesMax[change.cluster] = change.clients;
       return;
+    case 'streams_stalled':
+      for (const host of fleet.chosenHosts(change.cluster, change.hosts)) {
+        for (let balancer = 0; balancer < fleet.balancerCount; balancer += 1) {
+          const place = balancer * fleet.hostCount + at(fleet.firstHost, change.cluster) + host;
+          fleet.streams.stall(place, change.connections);
+        }
+      }
+      return;
     case 'hot_key':
       fleet.hotKeyShare[change.cluster] = change.share;
       return;
@@ -86,7 +97,8 @@ function behave(fleet: Fleet, host: number, set: HostBehaviour): void {
 
 function changeMembers(fleet: Fleet, now: number, change: Change & { kind: 'membership' }): void {
   const members = fleet.members[change.cluster] ?? [];
-  for (const local of fleet.chosenHosts(change.cluster, change.hosts)) {
+  const chosen = fleet.chosenHosts(change.cluster, change.hosts);
+  for (const local of chosen) {
     const member = members[local];
     const host = at(fleet.firstHost, change.cluster) + local;
     if (member === undefined) throw new RangeError(`cluster ${change.cluster} has no host ${local}`);
@@ -103,6 +115,8 @@ function changeMembers(fleet: Fleet, now: number, change: Change & { kind: 'memb
   }
   for (let balancer = 0; balancer < fleet.balancerCount; balancer += 1) {
     fleet.route(balancer, change.cluster).pool.refresh();
+    const cell = balancer * fleet.clusterCount + change.cluster;
+    fleet.measures.propagation.record(cell, (change.propagationMs ?? PROPAGATION_MS) / 1000, chosen.length);
   }
 }
 
@@ -111,7 +125,8 @@ function pushConfig(fleet: Fleet, change: Change & { kind: 'config' }): void {
   if (version < 0) version = fleet.configVersions.push(change.version) - 1;
   for (const balancer of fleet.chosenBalancers(change.balancers)) {
     if (at(fleet.balancers.updatesRefused, balancer) === 1) {
-      add(fleet.balancers.configRejected, balancer, 1);
+      // What it has already is no update.
+      if (at(fleet.balancers.config, balancer) !== version) add(fleet.balancers.configRejected, balancer, 1);
       continue;
     }
     fleet.balancers.config[balancer] = version;

@@ -40,6 +40,8 @@ export type Change =
       readonly state: 'joined' | 'draining' | 'left';
       /** A host that joined serves this much slower until it is warm. */
       readonly cold?: { readonly factor: number; readonly warmUpMs: number };
+      /** From the change at its source until balancers use it, which is now; 200 ms unless said. */
+      readonly propagationMs?: number;
     }
   | {
       readonly kind: 'dependency';
@@ -71,6 +73,13 @@ export type Change =
     }
   /** Balancers and clients retry so often at most from now on. */
   | { readonly kind: 'retries'; readonly cluster: number; readonly balancers: number; readonly clients: number }
+  /** So many of each balancer's connections to these hosts stand still from now on; 0 = they are replaced. */
+  | {
+      readonly kind: 'streams_stalled';
+      readonly cluster: number;
+      readonly hosts: HostChoice;
+      readonly connections: number;
+    }
   | { readonly kind: 'hot_key'; readonly cluster: number; readonly share: number }
   /** This share of new connections comes from so few addresses, each of which is hashed to one balancer; 0: none. */
   | { readonly kind: 'nat'; readonly sources: number; readonly share: number }

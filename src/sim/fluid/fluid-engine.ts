@@ -89,6 +89,7 @@ export class FluidEngine {
   /** Nothing that health rules would react to, nothing left over: a long step tells the same as many short ones. */
   #isQuiet(): boolean {
     const { routes, pinned, hosts } = this.#fleet;
+    if (this.#fleet.streams.areStalled) return false;
     if (this.#requests.hasCarried || pinned.some((connections) => connections !== null)) return false;
     for (const { pool } of routes) if (pool.healthy < pool.members) return false;
     for (let host = 0; host < this.#fleet.hostCount; host += 1) {
@@ -146,9 +147,10 @@ export class FluidEngine {
     for (const local of fleet.chosenHosts(change.cluster, change.hosts)) {
       const host = at(fleet.firstHost, change.cluster) + local;
       for (let balancer = 0; balancer < fleet.balancerCount; balancer += 1) {
-        const cut = Math.round(at(this.#requests.inFlight, balancer * hostCount + host));
+        const cut = this.#requests.cutOf(balancer * hostCount + host);
         this.#requests.inFlight[balancer * hostCount + host] = 0;
         add(measures.resets, balancer, cut);
+        add(measures.hostResets, balancer * hostCount + host, cut);
         add(measures.requests, (balancer * clusterCount + change.cluster) * CLASSES + CLASS.none, cut);
         add(measures.attempts, (balancer * hostCount + host) * CLASSES + CLASS.none, cut);
       }

@@ -8,6 +8,7 @@ import type { EdgeLoad } from './edge-load.ts';
 import type { HostLoad } from './host-load.ts';
 import { latencyWeights } from './latency-weights.ts';
 import { policyShares } from './policy-shares.ts';
+import { StreamFlow } from './stream-flow.ts';
 
 /** Share of attempts that open a connection to the host, its mean duration near and far, s; as in the exact engine. */
 const CONNECT_SHARE = 0.05;
@@ -16,6 +17,7 @@ const WRITE_S = 0.0003;
 /** From this share of failures on, failures come in a row: they are told to the ejector one by one. */
 const ROW_SHARE = 0.98;
 const ROW = 5;
+const NONE_IN_FLIGHT = 1e-3;
 const RETRY = { attempt: 0, success: 1, overflow: 2 } as const;
 
 /** Requests of a step, by balancer, cluster and host. Everything is counted in whole requests. */
@@ -33,12 +35,14 @@ export class FluidRequests {
   readonly #shares: Float64Array;
   /** Share of the picks last shared out that bounded load sent past their host. */
   #overflow = 0;
+  readonly #streams: StreamFlow;
   readonly #columns: { weight: Float64Array; timeS: Float64Array; inFlight: Float64Array; ageMs: Float64Array };
 
   constructor(fleet: Fleet, edge: EdgeLoad, load: HostLoad) {
     this.#fleet = fleet;
     this.#edge = edge;
     this.#load = load;
+    this.#streams = new StreamFlow(fleet);
     const cells = fleet.balancerCount * fleet.hostCount;
     const column = (): Float64Array => new Float64Array(fleet.hostCount);
     this.inFlight = new Float64Array(cells);
@@ -51,6 +55,12 @@ export class FluidRequests {
 
   get hasCarried(): boolean {
     return this.#carried.some((count) => count > 0);
+  }
+
+  /** Whole requests in flight; what is left of a mean far below one is none. */
+  cutOf(place: number): number {
+    const mean = at(this.inFlight, place);
+    return mean < NONE_IN_FLIGHT ? 0 : this.#fleet.prng.poisson(mean);
   }
 
   /** One balancer's requests to one cluster: `perS` on average for `elapsedS`, ending at `now`. */
@@ -143,7 +153,8 @@ export class FluidRequests {
         connections === null ? route.isUsable(host) && route.groupOf(host) === group : connections.share(host) > 0;
       if (!isTaken) {
         const isOwn = connections !== null || route.groupOf(host) === group;
-        if (isOwn) this.#relax(balancer * hostCount + first + host, 0, at(this.#load.timeS, first + host), elapsedS);
+        const timeS = at(this.#load.timeS, first + host) + spec.bodyMs / 1000;
+        if (isOwn) this.#relax(balancer * hostCount + first + host, 0, timeS, elapsedS);
         continue;
       }
       const member = members[cluster]?.[host];
@@ -168,16 +179,18 @@ export class FluidRequests {
     const host = at(this.#fleet.firstHost, cluster) + local;
     const cell = balancer * this.#fleet.clusterCount + cluster;
     const place = balancer * hostCount + host;
-    const count = this.#judge(now, balancer, cluster, local, offered);
-    add(this.#carried, cell, offered - count);
+    const judged = this.#judge(now, balancer, cluster, local, offered);
+    add(this.#carried, cell, offered - judged);
+    const spec = this.#fleet.spec.clusters[cluster] as ClusterSpec;
+    const count = spec.streams === null ? judged : this.#admit(balancer, cell, host, judged, elapsedS, spec);
     add(this.arrived, host, count);
-    this.#relax(place, count / elapsedS, at(this.#load.timeS, host), elapsedS);
+    this.#relax(place, count / elapsedS, at(this.#load.timeS, host) + spec.bodyMs / 1000, elapsedS);
+    if (spec.streams !== null) this.#streams.settle(place, spec.streams, at(this.inFlight, place));
     if (count === 0) return;
     const fast = drawBinomial(prng, count, at(this.#load.fast, host));
     const unanswered = drawBinomial(prng, count - fast, at(this.#load.unanswered, host));
     const answered = count - fast - unanswered;
     const failed = drawBinomial(prng, answered, at(this.#load.failed, host));
-    const spec = this.#fleet.spec.clusters[cluster] as ClusterSpec;
     const clientErrors = drawBinomial(prng, answered - failed, spec.clientErrorShare);
     const bad = fast + unanswered + failed;
     const ok = answered - failed - clientErrors;
@@ -188,7 +201,21 @@ export class FluidRequests {
     add(measures.requests, cell * CLASSES + CLASS.serverError, bad - saved);
     add(measures.requests, cell * CLASSES + CLASS.clientError, clientErrors);
     add(measures.requests, cell * CLASSES + CLASS.ok, ok + saved);
-    this.#recordTimes(balancer, cell, host, { fast, unanswered, answered }, spec.timeoutMs / 1000);
+    this.#recordTimes(balancer, cell, host, { fast, unanswered, answered }, spec);
+  }
+
+  /** How many of the requests go over a connection that moves. The others end here. */
+  #admit(balancer: number, cell: number, host: number, offered: number, elapsedS: number, spec: ClusterSpec): number {
+    const { measures, hostCount } = this.#fleet;
+    const place = balancer * hostCount + host;
+    const inFlight = at(this.inFlight, place);
+    const timeS = at(this.#load.timeS, host) + spec.bodyMs / 1000;
+    const { served, timedOut, rejected } = this.#streams.admit(place, spec, offered, { inFlight, timeS, elapsedS });
+    add(measures.attempts, place * CLASSES + CLASS.serverError, timedOut);
+    add(measures.requests, cell * CLASSES + CLASS.serverError, timedOut + rejected);
+    measures.requestDuration.record(cell, spec.timeoutMs / 1000, timedOut);
+    this.#recordEdge(balancer, cell, rejected, at(this.#edge.addedS, balancer));
+    return served;
   }
 
   /** Tells the ejector; how many requests the host gets before it is out. */
@@ -247,8 +274,10 @@ export class FluidRequests {
     cell: number,
     host: number,
     counts: { readonly fast: number; readonly unanswered: number; readonly answered: number },
-    timeoutS: number,
+    { timeoutMs, bodyMs, streams }: ClusterSpec,
   ): void {
+    const timeoutS = timeoutMs / 1000;
+    const writeS = WRITE_S + bodyMs / 1000;
     const { measures, hostCount, hosts, spec } = this.#fleet;
     const place = balancer * hostCount + host;
     const addedS = at(this.#edge.addedS, balancer);
@@ -260,8 +289,9 @@ export class FluidRequests {
       measures.requestDuration.record(cell, fastS + addedS, counts.fast);
     }
     measures.backend.recordShares(place, latencyWeights(answerS, cv), answerS, counts.answered);
-    const wholeS = answerS + addedS + WRITE_S;
-    const wholeCv = Math.hypot(answerS * cv, addedS * at(this.#edge.addedCv, balancer)) / wholeS;
+    if (streams !== null) this.#streams.record(place, streams, answerS, cv, counts.answered);
+    const wholeS = answerS + addedS + writeS;
+    const wholeCv = Math.hypot(answerS * cv, addedS * at(this.#edge.addedCv, balancer), bodyMs / 1000) / wholeS;
     measures.requestDuration.recordShares(cell, latencyWeights(wholeS, wholeCv), wholeS, counts.answered);
     const givenUpS = timeoutS + addedS + WRITE_S;
     if (counts.unanswered > 0) measures.requestDuration.record(cell, givenUpS, counts.unanswered);
@@ -271,7 +301,7 @@ export class FluidRequests {
     const connects = drawBinomial(this.#fleet.prng, all, CONNECT_SHARE);
     measures.connect.recordShares(place, latencyWeights(connectS, 0.4), connectS, connects);
     measures.addedDuration.recordShares(cell, latencyWeights(addedS, at(this.#edge.addedCv, balancer)), addedS, all);
-    measures.write.recordShares(cell, latencyWeights(WRITE_S, 1), WRITE_S, all);
+    measures.write.recordShares(cell, latencyWeights(writeS, 1), writeS, all);
   }
 
   /** Requests that the balancer answered itself. */

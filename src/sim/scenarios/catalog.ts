@@ -1,12 +1,21 @@
-import { configPushCanary, configPushGlobal } from './config-pushes.ts';
+import { coldStart, drainTooShort } from './come-and-go.ts';
+import {
+  configBudgetSpent,
+  configDrift,
+  configPushCanary,
+  configPushGlobal,
+  configPushUnstaged,
+} from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
 import { healthCascade, healthCascadePanic } from './health.ts';
+import { l4Consistent, l4Rehash } from './l4.ts';
 import { dependencySlow, retryLayers } from './overload.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
 import { hotKey, scaleOutLongLived, websocketsNat } from './skews.ts';
 import { hostsSlow } from './slow-hosts.ts';
+import { stalledStream } from './streams.ts';
 import { zoneHot } from './zones.ts';
 
 /** The closed list, failures first. A new scenario is an entry here. */
@@ -18,8 +27,14 @@ export const SCENARIOS: readonly Scenario[] = [
   healthCascadePanic,
   configPushGlobal,
   configPushCanary,
+  configPushUnstaged,
+  configDrift,
+  configBudgetSpent,
   ticketRotation,
   launchDay,
+  drainTooShort,
+  coldStart,
+  l4Rehash,
   zoneHot,
   hotKey,
   scaleOutLongLived,
@@ -27,6 +42,7 @@ export const SCENARIOS: readonly Scenario[] = [
   retryLayers,
   dependencySlow,
   acceptQueue,
+  stalledStream,
   certificateStalled,
   cleanDay,
   cleanMonth,
@@ -34,4 +50,5 @@ export const SCENARIOS: readonly Scenario[] = [
   quietNight,
   doubledLoad,
   controlPlaneDead,
+  l4Consistent,
 ];
