@@ -66,7 +66,7 @@ export async function runDrill(args: DrillArguments, io: CommandIo): Promise<Exi
   const pairs = chosen.flatMap((scenario) => Array.from({ length: seeds }, (_, i) => ({ scenario, seed: seed + i })));
   const most = args.target === null ? Math.min(jobs, pairs.length) : 1;
   const { rules, source } = ready;
-  const runs = await (most > 1
+  const runs = await (args.target === null && pairs.length > 1
     ? runTogether(pairs, { source, flavor: args.flavor, jobs: most }, io)
     : runInTurn(pairs, { ...args, warmUpMs }, rules, io));
   if (typeof runs === 'string') {

@@ -140,7 +140,7 @@ function behindOf(
   const [newest] = [...changed].sort((a, b) => b.run.since - a.run.since);
   if (newest === undefined) return { behind: [], target: null };
   const { version } = newest.run;
-  const left = new Set(changed.filter(({ run }) => run.version === version).map(({ previous }) => previous));
+  const arrived = changed.filter(({ run }) => run.version === version);
   const groups = new Map<string, Current[]>();
   for (const one of current) {
     const stage = stages.get(one.balancer.id);
@@ -152,12 +152,24 @@ function behindOf(
   for (const members of groups.values()) {
     const have = members.filter(({ run }) => run.version === version).sort((a, b) => a.run.since - b.run.since);
     const most = have[Math.floor(members.length / 2)];
-    if (most === undefined || end - most.run.since < threshold(settings, 'behindFor')) continue;
-    const late = members.filter(({ run }) => run.version !== version && left.has(run.version));
-    behind.push(...late.map(({ balancer }) => balancer));
-    if (late.length > 0) forMs = Math.max(forMs, end - most.run.since);
+    if (most === undefined) continue;
+    for (const { run, balancer } of members) {
+      const lateForMs = end - Math.max(most.run.since, leftSince(run, arrived));
+      if (run.version === version || lateForMs < threshold(settings, 'behindFor')) continue;
+      behind.push(balancer);
+      forMs = Math.max(forMs, lateForMs);
+    }
   }
   return { behind, target: behind.length === 0 ? null : { version, forMs } };
+}
+
+/**
+ * When the first balancer went from what `run` still runs to what is wanted, after `run` began: canaries that are rolled
+ * back one after the other are not behind since their stage got the version. Infinity = nobody did.
+ */
+function leftSince(run: ConfigRun, arrived: readonly Current[]): number {
+  const from = arrived.filter(({ previous, run: { since } }) => previous === run.version && since >= run.since);
+  return Math.min(...from.map(({ run: { since } }) => since));
 }
 
 function currentOf(runs: readonly ConfigRun[], balancers: ReadonlyMap<string, BalancerState>): readonly Current[] {

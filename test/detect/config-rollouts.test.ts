@@ -151,6 +151,25 @@ describe('ConfigDrift', () => {
     assert.deepEqual(fleet.fired(), []);
   });
 
+  test('canaries that are rolled back one after the other are not behind; one that keeps the version is', () => {
+    const { fleet } = scene('ConfigDrift', 30);
+    const v2On = (...canaries: readonly number[]) => {
+      return ({ id }: { id: string }): Load => ({ ...HEALTHY, config: canaries.includes(place(id)) ? 'v2' : 'v1' });
+    };
+    for (let round = 0; round < 2; round += 1) {
+      fleet.run(10 * MINUTE_MS, v2On(0, 1));
+      fleet.run(STEP_MS, v2On(0));
+      fleet.run(30 * MINUTE_MS, v2On());
+    }
+    assert.deepEqual(fleet.fired(), []);
+    fleet.run(10 * MINUTE_MS, v2On(0, 1));
+    fleet.run(29 * MINUTE_MS, v2On(0));
+    assert.deepEqual(fleet.fired(), []);
+    fleet.run(2 * MINUTE_MS, v2On(0));
+    assert.deepEqual(fleet.newest('ConfigDrift')?.place, { zone: 'a', balancer: 'edge-0', configVersion: 'v1' });
+    assert.match(fleet.newest('ConfigDrift')?.summary ?? '', /for 30 min/);
+  });
+
   for (const [p99, told] of [
     [2, false],
     [9, true],

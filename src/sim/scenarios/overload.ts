@@ -25,7 +25,7 @@ export const retryLayers: Scenario = {
   name: 'retry-layers',
   title: 'hosts are slow for 30 s; balancers and clients both retry three times, and keep them down for 5 min',
   size: { hosts: 8, balancers: 3, zones: 1, requestsPerS: 200 },
-  range: { hosts: [5, 8], balancers: [2, 8], zones: [1, 4], requestsPerS: [100, 200] },
+  range: { hosts: [5, 8], balancers: [2, 8], zones: [1, 4], requestsPerS: [100, 600] },
   plan(drawn, seed) {
     const size = { ...drawn, requestsPerS: Math.max(drawn.requestsPerS, PER_HOST_MIN * drawn.hosts) };
     const serviceMs = (SECOND_MS * USE * SLOTS * size.hosts) / size.requestsPerS;

@@ -16,8 +16,8 @@ const ROOM = 2.5;
 export const stalledStream: Scenario = {
   name: 'stalled-stream',
   title: 'one of four connections to a host stands still: a quarter of what is in flight there waits for its time-out',
-  size: { hosts: 4, balancers: 2, zones: 2, requestsPerS: 32_000 },
-  range: { hosts: [4, 20], balancers: [2, 8], zones: [1, 4], requestsPerS: [30_000, 400_000] },
+  size: { hosts: 5, balancers: 2, zones: 2, requestsPerS: 32_000 },
+  range: { hosts: [5, 20], balancers: [2, 8], zones: [1, 4], requestsPerS: [30_000, 400_000] },
   plan(size, seed) {
     const { hosts, balancers, zones, requestsPerS } = size;
     const inFlight = (requestsPerS * SERVICE_MS) / SECOND_MS;
