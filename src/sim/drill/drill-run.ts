@@ -18,7 +18,7 @@ export interface DrillRun {
 }
 
 /** Points that a fleet of a drawn size may push, roughly: a run of it takes some ten seconds. */
-const POINTS_MAX = 5e6;
+const POINTS_MAX = 3e6;
 /** Requests of a drawn size, beyond which they are not events one by one. */
 const EVENTS_MAX = 1e6;
 
