@@ -22,7 +22,7 @@ export type FeatureName =
   | 'cluster.ejections'
   /** Ejections refused because of the cap {cluster, balancer}. */
   | 'cluster.ejections.refused'
-  /** Successful handshakes with clients {balancer, resumed, keyType?}, and failed ones {balancer}. */
+  /** Handshakes with clients that succeeded {balancer, listener?, resumed, keyType?}, and failed {balancer, listener?}. */
   | 'tls.handshakes'
   | 'tls.handshakes.failed'
   /** What clients ask of the balancers of one zone {zone?, region?}; handshakes also {resumed?, keyType?}. */
@@ -31,7 +31,7 @@ export type FeatureName =
   | 'zone.requests'
   /** TCP segments that the machines of one zone sent again {zone?, region?}. */
   | 'zone.retransmits'
-  /** What clients ask of one balancer {balancer}: requests, those answered 5xx, connections opened. */
+  /** What clients ask of one balancer {balancer}: requests, those answered 5xx, connections opened {listener?}. */
   | 'balancer.requests'
   | 'balancer.errors'
   | 'balancer.connections'

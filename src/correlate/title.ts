@@ -28,6 +28,8 @@ export function titleOf(lead: Alert): string {
       return `Hosts of a cluster carry uneven shares${where}`;
     case ALERT.balancerSkew:
       return `Few balancers carry most of the load${where}`;
+    case ALERT.noisyNeighbour:
+      return `One service crowds out the others on its balancers${where}`;
     case ALERT.retryStorm:
       return `Retries multiply the load${where}`;
     case ALERT.admissionRejections:

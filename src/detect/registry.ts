@@ -26,6 +26,7 @@ import { hostEjections } from './host-ejections.ts';
 import { hostOutlier } from './host-outlier.ts';
 import { hostSkew } from './host-skew.ts';
 import { l4Rehash } from './l4-rehash.ts';
+import { noisyNeighbour } from './noisy-neighbour.ts';
 import { retryStorm } from './retry-storm.ts';
 import type { DetectorSettings } from './settings.ts';
 import { stageTailShift } from './stage-tail-shift.ts';
@@ -63,6 +64,7 @@ export const DETECTORS: readonly Detector[] = [
   zoneSkew,
   hostSkew,
   balancerSkew,
+  noisyNeighbour,
   retryStorm,
   admissionRejections,
 ];

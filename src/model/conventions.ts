@@ -145,6 +145,7 @@ export const ALERT = {
   zoneSkew: 'ZoneSkew',
   hostSkew: 'HostSkew',
   balancerSkew: 'BalancerSkew',
+  noisyNeighbour: 'NoisyNeighbour',
   retryStorm: 'RetryStorm',
   admissionRejections: 'AdmissionRejections',
   trafficStopped: 'TrafficStopped',

@@ -19,7 +19,7 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
   const isClients = attributes.get(ATTRIBUTE.side) !== 'upstream';
   const count = (name: FeatureName, labels: Labels = of(balancer)): void =>
     draft.count(cells.feature(name, labels), weight);
-  const queue = known([
+  const listener = known([
     ['balancer', balancer],
     ['listener', attributes.get(ATTRIBUTE.listener)],
   ]);
@@ -32,13 +32,13 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
       return;
     case 'lb.connections.opened':
       if (!isClients) return;
-      count('balancer.connections');
+      count('balancer.connections', listener);
       count('zone.connections', known(zone));
       return;
     case 'lb.connections.active':
       if (!isClients) return;
-      draft.set(levelOf(cells, queue), weight);
-      draft.set(cells.peak('connections.active', queue), weight);
+      draft.set(levelOf(cells, listener), weight);
+      draft.set(cells.peak('connections.active', listener), weight);
       return;
     case 'lb.stream.resets':
       if (isClients) count('balancer.resets');
@@ -50,7 +50,7 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
       draft.set(cells.peak('l4.nodes', of(balancer)), weight);
       return;
     case 'lb.tls.handshakes':
-      if (isClients) bindHandshakes(draft, series, balancer, zone, cells);
+      if (isClients) bindHandshakes(draft, series, listener, zone, cells);
       return;
     case 'lb.added.duration':
       draft.observe(cells.histogram(BALANCER_HISTOGRAM.added, of(balancer)), series.toSeconds);
@@ -65,10 +65,10 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
       count('accept_queue.overflows');
       return;
     case 'lb.accept_queue.length':
-      draft.set(cells.peak('accept_queue.length', queue), weight);
+      draft.set(cells.peak('accept_queue.length', listener), weight);
       return;
     case 'lb.accept_queue.limit':
-      draft.set(cells.gauge('accept_queue.limit', queue, origin.source()), weight);
+      draft.set(cells.gauge('accept_queue.limit', listener, origin.source()), weight);
       return;
     case 'lb.cpu.utilization':
       draft.set(sampled(cells, balancer), weight);
@@ -165,19 +165,19 @@ function bindPossessions(draft: BindingDraft, series: CanonicalSeries, origin: O
 function bindHandshakes(
   draft: BindingDraft,
   { attributes, weight }: CanonicalSeries,
-  balancer: string,
+  where: Labels,
   zone: Pairs,
   cells: CellSource,
 ): void {
   if (attributes.has(ATTRIBUTE.errorType)) {
-    draft.count(cells.feature('tls.handshakes.failed', of(balancer)), weight);
+    draft.count(cells.feature('tls.handshakes.failed', where), weight);
     return;
   }
   const how: Pairs = [
     ['resumed', attributes.get(ATTRIBUTE.tlsResumed)],
     ['keyType', attributes.get(ATTRIBUTE.tlsKeyType)],
   ];
-  draft.count(cells.feature('tls.handshakes', known([['balancer', balancer], ...how])), weight);
+  draft.count(cells.feature('tls.handshakes', known([...where, ...how])), weight);
   draft.count(cells.feature('zone.handshakes', known([...zone, ...how])), weight);
 }
 

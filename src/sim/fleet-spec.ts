@@ -11,6 +11,8 @@ export interface FleetSpec {
   readonly balancers: readonly BalancerSpec[];
   readonly clusters: readonly ClusterSpec[];
   readonly dependencies: readonly DependencySpec[];
+  /** Each cluster is a service whose clients connect to a listener of its own, named like it; else one is for all. */
+  readonly ownListeners: boolean;
   readonly clients: ClientSpec;
   readonly tls: TlsSpec;
   readonly l4: L4Settings & { readonly nodes: number };
@@ -191,6 +193,7 @@ export function fleetOf(
     balancers: [{ ...BALANCER, name: 'lb-0' }],
     clusters: [],
     dependencies: [],
+    ownListeners: false,
     ...parts,
     clients: { ...CLIENTS, ...parts.clients },
     tls: {

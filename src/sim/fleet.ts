@@ -4,7 +4,7 @@ import type { BalancerChoice, HostChoice } from './faults/change.ts';
 import type { ClusterSpec, FleetSpec } from './fleet-spec.ts';
 import type { PoolHost } from './health/host-pool.ts';
 import { L4Tier } from './l4/l4-tier.ts';
-import { Measures } from './measures.ts';
+import { HANDSHAKE, Measures } from './measures.ts';
 import { PinnedConnections } from './pinned-connections.ts';
 import { hashOf } from './policies/hash.ts';
 import { Route } from './route.ts';
@@ -65,6 +65,16 @@ export interface DependencyState {
 export interface TrafficState {
   /** Multiples by cluster. */
   readonly requests: Float64Array;
+  connections: number;
+  newShare: number;
+  /** By cluster: its share of new connections, all alike at first in what each request needs; and of new clients. */
+  readonly services: readonly ServiceTraffic[];
+}
+
+export interface ServiceTraffic {
+  /** Share of the connections that the specification says. */
+  readonly weight: number;
+  /** Multiple of that. */
   connections: number;
   newShare: number;
 }
@@ -137,6 +147,7 @@ export class Fleet {
       requests: new Float64Array(clusters.length).fill(1),
       connections: 1,
       newShare: spec.clients.newShare,
+      services: servicesOf(spec),
     };
     this.holders = new TicketHolders(this.keys, spec.tls.ticketHolders);
     this.l4 = new L4Tier(spec.l4, spec.l4.nodes, this.presentBalancers());
@@ -220,6 +231,17 @@ export class Fleet {
     return 1 / Math.max(1, this.presentBalancers().length);
   }
 
+  /** Share of each service in handshakes of one kind; those that fail are of all. */
+  serviceShares(kind: number): readonly number[] {
+    const resumable = this.resumableShare();
+    const parts = this.traffic.services.map(({ weight, connections, newShare }) => {
+      const resumed = (1 - newShare) * resumable;
+      return weight * connections * (kind === HANDSHAKE.resumed ? resumed : kind === HANDSHAKE.full ? 1 - resumed : 1);
+    });
+    const total = parts.reduce((sum, part) => sum + part, 0);
+    return parts.map((part) => (total > 0 ? part / total : 1 / parts.length));
+  }
+
   /** Share of a balancer's clients that got through: the others send no requests. */
   availability(balancer: number): number {
     const open = at(this.balancers.connections, balancer);
@@ -263,6 +285,15 @@ export class Fleet {
     const { balancers } = this.spec;
     return [...balancers.keys()].filter((b) => choice === 'all' || balancers[b]?.zone === choice.zone);
   }
+}
+
+function servicesOf({ clusters, clients }: FleetSpec): ServiceTraffic[] {
+  const total = clusters.reduce((sum, { requestsPerS }) => sum + requestsPerS, 0);
+  return clusters.map(({ requestsPerS }) => ({
+    weight: total > 0 ? requestsPerS / total : 1 / clusters.length,
+    connections: 1,
+    newShare: clients.newShare,
+  }));
 }
 
 /** Of an address alone: ports do not matter. */

@@ -43,6 +43,9 @@ export class Measures {
   readonly propagation: HistogramColumns;
   /** (balancer, kind). */
   readonly handshakes: Float64Array;
+  /** (balancer, cluster, kind), where each service has its own listener; and connections that were opened there. */
+  readonly serviceHandshakes: Float64Array;
+  readonly serviceConnections: Float64Array;
   /** (balancer). */
   readonly connectionsOpened: Float64Array;
   readonly acceptOverflows: Float64Array;
@@ -89,6 +92,8 @@ export class Measures {
     this.write = new HistogramColumns(perCluster);
     this.propagation = new HistogramColumns(perCluster);
     this.handshakes = new Float64Array(balancers * HANDSHAKE_KINDS.length);
+    this.serviceHandshakes = new Float64Array(perCluster * HANDSHAKE_KINDS.length);
+    this.serviceConnections = new Float64Array(perCluster);
     this.connectionsOpened = new Float64Array(balancers);
     this.acceptOverflows = new Float64Array(balancers);
     this.resets = new Float64Array(balancers);

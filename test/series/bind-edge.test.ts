@@ -35,6 +35,17 @@ test("Envoy listeners tell handshakes by balancer and zone, failed ones apart, a
   assert.deepEqual(read('tls.handshakes.failed'), ['balancer=lb-1: 7']);
 });
 
+test('handshakes and connections go by listener where that is told', () => {
+  const { feed, read } = bound();
+  const listener = { 'envoy.listener_address': '0.0.0.0_8443' };
+  feed(seriesOf('listener.ssl.handshake', listener, zone), 10);
+  feed(seriesOf('listener.ssl.connection_error', listener, zone), 2);
+  feed(seriesOf('listener.downstream_cx_total', listener, zone), 12);
+  assert.deepEqual(read('tls.handshakes'), ['balancer=lb-1 listener=0.0.0.0_8443 resumed=false: 10']);
+  assert.deepEqual(read('tls.handshakes.failed'), ['balancer=lb-1 listener=0.0.0.0_8443: 2']);
+  assert.deepEqual(read('balancer.connections'), ['balancer=lb-1 listener=0.0.0.0_8443: 12']);
+});
+
 test('requests, errors and connections of clients go by balancer', () => {
   const { feed, read } = bound();
   feed(seriesOf('http.downstream_rq_xx', { 'envoy.response_code_class': '5' }), 3);

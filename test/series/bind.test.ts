@@ -136,8 +136,8 @@ test('resumed handshakes move from full to resumed, and the total stays what it 
   count(binder.bind(seriesOf('listener.ssl.connection_error', listener)), 4);
   assert.deepEqual(sumsOf(aggregate), ['failed[] 4/104', 'full[] 35/104', 'resumed[] 65/104']);
   assert.deepEqual(featuresOf(aggregate, 'tls.handshakes'), [
-    'balancer=lb-1,resumed=false: 35',
-    'balancer=lb-1,resumed=true: 65',
+    'balancer=lb-1,listener=0.0.0.0_443,resumed=false: 35',
+    'balancer=lb-1,listener=0.0.0.0_443,resumed=true: 65',
   ]);
   assert.equal(new Set(reused.counters.map(({ cell }) => cell)).size, reused.counters.length, 'each cell once');
   assert.ok(

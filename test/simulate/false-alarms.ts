@@ -77,6 +77,7 @@ export const EDGE = [
   'ConfigPushUnstaged',
   'HandshakeStorm',
   'L4Rehash',
+  'NoisyNeighbour',
   'StageTailShift',
   'StreamSaturation',
 ];

@@ -35,6 +35,17 @@ export interface StreamLoad {
   readonly durations?: readonly Durations[];
 }
 
+/** One service: a listener and a cluster of the same name. */
+export interface ServiceLoad {
+  readonly full?: number;
+  readonly failed?: number;
+  readonly connections?: number;
+  readonly requests?: number;
+  readonly errors?: number;
+  readonly added?: Durations | undefined;
+  readonly queue?: { readonly length: number; readonly limit: number } | undefined;
+}
+
 /** What one balancer does at a moment. Rates per second, durations in seconds; what is left out is not told. */
 export interface Load {
   readonly full?: number;
@@ -59,6 +70,7 @@ export interface Load {
   readonly streams?: readonly StreamLoad[];
   /** Requests per second that found no place on them. */
   readonly streamsRejected?: number;
+  readonly services?: Readonly<Record<string, ServiceLoad>>;
   readonly config?: string;
   readonly configKind?: string;
   /** Updates refused per second; the turn in rollouts; changes of hosts and how long they took to arrive. */
@@ -214,11 +226,26 @@ export class EdgeFleet {
       this.#set(balancer, 'lb.upstream.streams.stalled', over, stalled);
       if (durations !== undefined) this.#observe(balancer, 'lb.upstream.stream.duration', durations, over);
     });
+    for (const [name, service] of Object.entries(load.services ?? {})) this.#pushService(balancer, name, service);
     for (const [name, end] of Object.entries(load.certificates ?? {})) {
       this.#set(balancer, 'lb.tls.certificate.not_after', { 'lb.tls.certificate.name': name }, end);
     }
     if (load.added !== undefined) this.#observe(balancer, 'lb.added.duration', [load.added]);
     for (const [metric, parts] of Object.entries(load.durations ?? {})) this.#observe(balancer, metric, parts);
+  }
+
+  #pushService(balancer: Balancer, name: string, load: ServiceLoad): void {
+    const clients = { 'lb.side': 'downstream', 'lb.listener': name };
+    const hosts = { 'lb.side': 'upstream', 'lb.upstream.cluster': name };
+    this.#count(balancer, 'lb.tls.handshakes', { ...clients, 'tls.resumed': false }, load.full);
+    this.#count(balancer, 'lb.tls.handshakes', { ...clients, 'error.type': 'timeout' }, load.failed);
+    this.#count(balancer, 'lb.connections.opened', clients, load.connections);
+    this.#count(balancer, 'lb.requests', { ...hosts, 'lb.response.class': '2xx' }, load.requests);
+    this.#count(balancer, 'lb.requests', { ...hosts, 'lb.response.class': '5xx' }, load.errors);
+    this.#set(balancer, 'lb.accept_queue.length', { 'lb.listener': name }, load.queue?.length);
+    this.#set(balancer, 'lb.accept_queue.limit', { 'lb.listener': name }, load.queue?.limit);
+    const cluster = { 'lb.upstream.cluster': name };
+    if (load.added !== undefined) this.#observe(balancer, 'lb.added.duration', [load.added], cluster);
   }
 
   #count(balancer: Balancer, name: string, attributes: Record<string, string | boolean>, perSecond?: number): void {

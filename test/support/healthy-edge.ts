@@ -1,5 +1,15 @@
 import { createPrng } from '../../src/base/prng.ts';
-import { type Balancer, DAY_MS, EdgeFleet, fleetOf, HOUR_MS, type Load, MINUTE_MS, START } from './edge-fleet.ts';
+import {
+  type Balancer,
+  DAY_MS,
+  EdgeFleet,
+  fleetOf,
+  HOUR_MS,
+  type Load,
+  MINUTE_MS,
+  type ServiceLoad,
+  START,
+} from './edge-fleet.ts';
 
 export interface HealthyEdgeOptions {
   readonly balancers: number;
@@ -28,6 +38,25 @@ export function healthyEdge({ balancers, perSecond, days, seed, detectors }: Hea
   fleet.run(8 * HOUR_MS, load, false);
   fleet.run(days * DAY_MS - 8 * HOUR_MS, load);
   return fleet.fired();
+}
+
+/** Services whose peaks lie hours apart; one runs a batch each night that makes it the largest, and harms nobody. */
+function services(since: number, perSecond: number, tail: number): Readonly<Record<string, ServiceLoad>> {
+  const ofDay = since % DAY_MS;
+  const isBatch = ofDay > 2 * HOUR_MS && ofDay <= 3 * HOUR_MS;
+  const names = ['shop', 'search', 'reports'];
+  const loads = names.map((name, place): [string, ServiceLoad] => {
+    const wave = 1 + 0.6 * Math.sin((2 * Math.PI * (ofDay + place * 3 * HOUR_MS)) / DAY_MS);
+    const requests = (perSecond / names.length) * wave * (isBatch && name === 'reports' ? 6 : 1);
+    const connections = requests * NEW_CONNECTIONS;
+    const errors = requests * ERRORS;
+    const full = connections * (1 - RESUMPTION);
+    return [
+      name,
+      { full, failed: full * 0.002, connections, requests, errors, added: { perSecond: requests, p99: 0.002 * tail } },
+    ];
+  });
+  return Object.fromEntries(loads);
 }
 
 function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: readonly number[]): Load | null {
@@ -74,6 +103,7 @@ function healthyLoad({ id }: Balancer, now: number, perSecond: number, hourly: r
       stalled: 0,
       durations: of(requests / 4, place === 0 ? 0.13 : 0.12),
     })),
+    services: services(since, perSecond, tail),
     streamsRejected: isBack ? 0.01 : 0,
     nodes: ofDay > 12 * HOUR_MS ? 9 : 8,
     refused: 0,

@@ -138,6 +138,35 @@ class Own {
     const inQueue = { [ATTRIBUTE.listener]: LISTENER };
     const version = configVersions[at(balancers.config, b)] ?? '';
     return [
+      ...(spec.ownListeners ? spec.clusters.flatMap((_, cluster) => this.#clientsOf(cluster)) : this.#clients(place)),
+      stage('tls', place, measures.tls, b),
+      stage('accept_queue', inQueue, measures.acceptQueue, b),
+      gauge('lb.accept_queue.length', '{connection}', inQueue, this.#queue),
+      gauge('lb.accept_queue.limit', '{connection}', inQueue, this.#queueLimit),
+      counter(
+        'lb.accept_queue.overflows',
+        '{connection}',
+        inQueue,
+        { column: measures.acceptOverflows, index: b },
+        true,
+      ),
+      gauge('lb.connections.active', '{connection}', place, this.#connections),
+      counter('lb.stream.resets', '{stream}', place, { column: measures.resets, index: b }),
+      counter('lb.l4.flow_table.misses', '{flow}', {}, { column: measures.l4Misses, index: b }),
+      gauge('lb.l4.nodes', '{node}', {}, this.#l4Nodes),
+      gauge('lb.cpu.utilization', '1', {}, this.#cpu, false),
+      gauge('lb.config.info', '1', { [ATTRIBUTE.configVersion]: version }, this.#config),
+      ...(spec.balancers[b]?.stage == null ? [] : [gauge('lb.config.stage', '1', {}, this.#stage)]),
+      counter('lb.config.rejected', '{update}', {}, { column: balancers.configRejected, index: b }),
+      gauge('lb.tls.certificate.not_after', 's', { [ATTRIBUTE.certificate]: CERTIFICATE_NAME }, this.#notAfter),
+    ];
+  }
+
+  /** Handshakes and connections of all clients together. */
+  #clients(place: Attributes): EmittedSeries[] {
+    const { measures } = this.#fleet;
+    const b = this.#balancer;
+    return [
       ...KEY_TYPES.flatMap((type, t) =>
         [HANDSHAKE.full, HANDSHAKE.resumed].map((kind) => {
           const resumed = kind === HANDSHAKE.resumed;
@@ -151,27 +180,32 @@ class Own {
         { ...place, [ATTRIBUTE.errorType]: 'timeout' },
         { column: measures.handshakes, index: b * HANDSHAKE_KINDS.length + HANDSHAKE.failed },
       ),
-      stage('tls', place, measures.tls, b),
-      stage('accept_queue', inQueue, measures.acceptQueue, b),
-      gauge('lb.accept_queue.length', '{connection}', inQueue, this.#queue),
-      gauge('lb.accept_queue.limit', '{connection}', inQueue, this.#queueLimit),
+      counter('lb.connections.opened', '{connection}', place, { column: measures.connectionsOpened, index: b }, true),
+    ];
+  }
+
+  /** The same of one service, whose listener is named like its cluster. Key types are not told by listener. */
+  #clientsOf(cluster: number): EmittedSeries[] {
+    const { measures, clusterCount, spec } = this.#fleet;
+    const cell = this.#balancer * clusterCount + cluster;
+    const place = { [ATTRIBUTE.side]: 'downstream', [ATTRIBUTE.listener]: spec.clusters[cluster]?.name ?? '' };
+    const of = (kind: number): Cell => ({
+      column: measures.serviceHandshakes,
+      index: cell * HANDSHAKE_KINDS.length + kind,
+    });
+    const handshakes = (how: Attributes, kind: number): EmittedSeries =>
+      counter('lb.tls.handshakes', '{handshake}', { ...place, ...how }, of(kind));
+    return [
+      handshakes({ [ATTRIBUTE.tlsResumed]: false }, HANDSHAKE.full),
+      handshakes({ [ATTRIBUTE.tlsResumed]: true }, HANDSHAKE.resumed),
+      handshakes({ [ATTRIBUTE.errorType]: 'timeout' }, HANDSHAKE.failed),
       counter(
-        'lb.accept_queue.overflows',
+        'lb.connections.opened',
         '{connection}',
-        inQueue,
-        { column: measures.acceptOverflows, index: b },
+        place,
+        { column: measures.serviceConnections, index: cell },
         true,
       ),
-      counter('lb.connections.opened', '{connection}', place, { column: measures.connectionsOpened, index: b }, true),
-      gauge('lb.connections.active', '{connection}', place, this.#connections),
-      counter('lb.stream.resets', '{stream}', place, { column: measures.resets, index: b }),
-      counter('lb.l4.flow_table.misses', '{flow}', {}, { column: measures.l4Misses, index: b }),
-      gauge('lb.l4.nodes', '{node}', {}, this.#l4Nodes),
-      gauge('lb.cpu.utilization', '1', {}, this.#cpu, false),
-      gauge('lb.config.info', '1', { [ATTRIBUTE.configVersion]: version }, this.#config),
-      ...(spec.balancers[b]?.stage == null ? [] : [gauge('lb.config.stage', '1', {}, this.#stage)]),
-      counter('lb.config.rejected', '{update}', {}, { column: balancers.configRejected, index: b }),
-      gauge('lb.tls.certificate.not_after', 's', { [ATTRIBUTE.certificate]: CERTIFICATE_NAME }, this.#notAfter),
     ];
   }
 
@@ -179,7 +213,8 @@ class Own {
     const { measures, clusterCount, spec } = this.#fleet;
     const { name = '', policy = 'two-choices', maxInFlight = null } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
-    const downstream = { [ATTRIBUTE.side]: 'downstream', [ATTRIBUTE.listener]: LISTENER, [ATTRIBUTE.cluster]: name };
+    const listener = spec.ownListeners ? name : LISTENER;
+    const downstream = { [ATTRIBUTE.side]: 'downstream', [ATTRIBUTE.listener]: listener, [ATTRIBUTE.cluster]: name };
     const upstream = { [ATTRIBUTE.side]: 'upstream', [ATTRIBUTE.cluster]: name };
     const ofCluster = { [ATTRIBUTE.cluster]: name };
     const cells = this.#clusters[cluster] as ClusterCells;

@@ -17,6 +17,8 @@ import type { Attributes, BalancerSeries, Cell, EmittedSeries } from './series.t
 const BOUNDS_MS: readonly number[] = BOUNDS_S.map((bound) => Number((bound * 1000).toPrecision(6)));
 const MS_PER_S = 1000;
 const LISTENER_ADDRESS = '0.0.0.0_443';
+/** Of the listeners of single services. */
+const FIRST_PORT = 8443;
 const PREFIX = 'edge';
 const HOST_PORT = 8080;
 
@@ -70,12 +72,14 @@ interface ClusterCells {
   readonly hashEntries: Cell;
   readonly resets: Cell;
   readonly streams: Cell;
+  /** Handshakes of its listener, where it has one of its own; Envoy counts resumed ones here too. */
+  readonly done: Cell;
   /** Enforced in all, by reason, and refused. */
   readonly enforced: Cell;
   readonly byKind: Cell;
 }
 
-const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 7 + EJECTION_KINDS.length;
+const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 8 + EJECTION_KINDS.length;
 const PER_HOST = 2;
 const PER_BALANCER = CLASSES + BUCKETS + 1 + 3;
 
@@ -118,6 +122,7 @@ class Own {
       hashEntries: scratch.take(),
       resets: scratch.take(),
       streams: scratch.take(),
+      done: scratch.take(),
       enforced: scratch.take(),
       byKind: scratch.take(EJECTION_KINDS.length),
     }));
@@ -183,6 +188,9 @@ class Own {
       cells.resets,
       sumOver(hosts, (host) => at(measures.hostResets, b * hostCount + first + host)),
     );
+    const kinds = (b * clusterCount + cluster) * HANDSHAKE_KINDS.length;
+    const handshakes = (kind: number): number => at(measures.serviceHandshakes, kinds + kind);
+    put(cells.done, handshakes(HANDSHAKE.full) + handshakes(HANDSHAKE.resumed));
     const { streams } = fleet;
     const ofHost = (host: number): number =>
       sumOver(streams.width, (k) => at(streams.active, streams.indexOf(b * hostCount + first + host, k)));
@@ -196,7 +204,7 @@ class Own {
   }
 
   edge(): EmittedSeries[] {
-    const { measures, balancers } = this.#fleet;
+    const { measures, balancers, spec } = this.#fleet;
     const b = this.#balancer;
     const manager = { 'envoy.http_conn_manager_prefix': PREFIX };
     const listener = { 'envoy.listener_address': LISTENER_ADDRESS };
@@ -205,10 +213,12 @@ class Own {
     return [
       ...classCounters('http.downstream_rq_xx', manager, this.#classes),
       histogram('http.downstream_rq_time', manager, this.#time, this.#timeSum),
-      counter('listener.ssl.handshake', listener, this.#handshakes, true),
-      counter('listener.ssl.session_reused', listener, handshakes(HANDSHAKE.resumed), true),
-      counter('listener.ssl.connection_error', listener, handshakes(HANDSHAKE.failed), true),
-      counter('listener.downstream_cx_total', listener, { column: measures.connectionsOpened, index: b }, true),
+      ...(spec.ownListeners
+        ? spec.clusters.flatMap((_, cluster) => this.#clientsOf(cluster))
+        : clientCounters(listener, [this.#handshakes, handshakes(HANDSHAKE.resumed), handshakes(HANDSHAKE.failed)], {
+            column: measures.connectionsOpened,
+            index: b,
+          })),
       gauge('listener.downstream_cx_active', listener, this.#connections),
       counter('cluster_manager.cds.update_rejected', {}, { column: balancers.configRejected, index: b }),
       gauge(
@@ -217,6 +227,22 @@ class Own {
         this.#notAfter,
       ),
     ];
+  }
+
+  /** Of one service, whose listener has a port of its own. */
+  #clientsOf(cluster: number): EmittedSeries[] {
+    const { measures, clusterCount } = this.#fleet;
+    const cell = this.#balancer * clusterCount + cluster;
+    const handshakes = (kind: number): Cell => ({
+      column: measures.serviceHandshakes,
+      index: cell * HANDSHAKE_KINDS.length + kind,
+    });
+    const { done } = this.#clusters[cluster] as ClusterCells;
+    return clientCounters(
+      { 'envoy.listener_address': `0.0.0.0_${FIRST_PORT + cluster}` },
+      [done, handshakes(HANDSHAKE.resumed), handshakes(HANDSHAKE.failed)],
+      { column: measures.serviceConnections, index: cell },
+    );
   }
 
   cluster(cluster: number): EmittedSeries[] {
@@ -289,6 +315,18 @@ const classCounters = (metric: string, tags: Attributes, classes: Cell): Emitted
       ? []
       : [counter(metric, { ...tags, 'envoy.response_code_class': responseClass.charAt(0) }, beyond(classes, c))],
   );
+
+/** Handshakes done, resumed and failed, and connections of one listener. */
+const clientCounters = (
+  listener: Attributes,
+  [done, resumed, failed]: readonly [Cell, Cell, Cell],
+  opened: Cell,
+): EmittedSeries[] => [
+  counter('listener.ssl.handshake', listener, done, true),
+  counter('listener.ssl.session_reused', listener, resumed, true),
+  counter('listener.ssl.connection_error', listener, failed, true),
+  counter('listener.downstream_cx_total', listener, opened, true),
+];
 
 const counter = (metric: string, attributes: Attributes, value: Cell, fromStart = false): EmittedSeries => ({
   kind: 'counter',

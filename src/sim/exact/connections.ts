@@ -60,13 +60,31 @@ export class Connections {
     measures.tls.record(balancer, Math.min(limitMs, tlsMs) / 1000);
     if (tlsMs > limitMs) {
       add(measures.handshakes, balancer * HANDSHAKE_KINDS.length + HANDSHAKE.failed, 1);
+      this.#ofService(balancer, HANDSHAKE.failed);
       this.#tryAgain(now + limitMs, balancer, tries);
       return;
     }
     add(measures.handshakes, balancer * HANDSHAKE_KINDS.length + HANDSHAKE[kind], 1);
+    this.#ofService(balancer, HANDSHAKE[kind]);
     add(measures.connectionsOpened, balancer, 1);
     add(fleet.balancers.connections, balancer, 1);
     if (!isNew) holders.returned(1);
+  }
+
+  /** Counts a handshake for the service that it was for, where services have listeners of their own. */
+  #ofService(balancer: number, kind: number): void {
+    const { measures, prng, spec, clusterCount } = this.#fleet;
+    if (!spec.ownListeners) return;
+    let left = prng.next();
+    let cluster = -1;
+    for (const share of this.#fleet.serviceShares(kind)) {
+      cluster += 1;
+      left -= share;
+      if (left < 0) break;
+    }
+    const cell = balancer * clusterCount + cluster;
+    add(measures.serviceHandshakes, cell * HANDSHAKE_KINDS.length + kind, 1);
+    if (kind !== HANDSHAKE.failed) add(measures.serviceConnections, cell, 1);
   }
 
   /** Connections whose life ended within the second, and clients that come back. */

@@ -142,8 +142,31 @@ function changeTraffic(fleet: Fleet, change: Change & { kind: 'traffic' }): void
     if (change.cluster === undefined) traffic.requests.fill(change.requests);
     else traffic.requests[change.cluster] = change.requests;
   }
-  traffic.connections = change.connections ?? traffic.connections;
-  traffic.newShare = change.newShare ?? traffic.newShare;
+  if (change.cluster === undefined) {
+    traffic.connections = change.connections ?? traffic.connections;
+    traffic.newShare = change.newShare ?? traffic.newShare;
+    for (const service of traffic.services) service.newShare = change.newShare ?? service.newShare;
+    return;
+  }
+  const service = traffic.services[change.cluster];
+  if (service === undefined) throw new RangeError(`no cluster ${change.cluster}`);
+  if (change.connections === undefined && change.newShare === undefined) return;
+  const before = connectionsOf(traffic);
+  service.connections = change.connections ?? service.connections;
+  service.newShare = change.newShare ?? service.newShare;
+  const after = connectionsOf(traffic);
+  traffic.connections *= after.all / before.all;
+  traffic.newShare = after.fresh / after.all;
+}
+
+/** Of all services together, in multiples of what the specification says: new connections, and those of new clients. */
+function connectionsOf({ services }: Fleet['traffic']): { readonly all: number; readonly fresh: number } {
+  let [all, fresh] = [0, 0];
+  for (const { weight, connections, newShare } of services) {
+    all += weight * connections;
+    fresh += weight * connections * newShare;
+  }
+  return { all, fresh };
 }
 
 /** Flows that lost their balancer: their connections are gone, their clients come back. */

@@ -63,7 +63,10 @@ export type Change =
   | { readonly kind: 'ticket_keys_rotated'; readonly overlap: boolean }
   | { readonly kind: 'ticket_key_restored'; readonly key: number }
   | { readonly kind: 'certificate'; readonly keyType?: KeyType; readonly notAfterMs?: number }
-  /** Multiples of what the specification says; a cluster's own multiple, or everything. */
+  /**
+   * Multiples of what the specification says; a cluster's own multiple, or everything. `newShare` of one cluster is the
+   * share of new clients among its own.
+   */
   | {
       readonly kind: 'traffic';
       readonly cluster?: number;

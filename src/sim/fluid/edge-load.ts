@@ -149,6 +149,11 @@ export class EdgeLoad {
     add(measures.handshakes, kinds + HANDSHAKE.full, full - failedFull);
     add(measures.handshakes, kinds + HANDSHAKE.resumed, resumed - failedResumed);
     add(measures.handshakes, kinds + HANDSHAKE.failed, failed);
+    if (spec.ownListeners) {
+      this.#share(balancer, HANDSHAKE.full, full - failedFull);
+      this.#share(balancer, HANDSHAKE.resumed, resumed - failedResumed);
+      this.#share(balancer, HANDSHAKE.failed, failed);
+    }
     measures.tls.recordShares(balancer, latencyWeights(durationS, cv), durationS, opened);
     measures.tls.record(balancer, limitS, failed);
     add(measures.connectionsOpened, balancer, opened);
@@ -156,6 +161,23 @@ export class EdgeLoad {
     add(this.#again, balancer, failed * firstShare);
     add(fleet.balancers.missing, balancer, failed * (1 - firstShare));
     return opened;
+  }
+
+  /** Handshakes of one kind by the services that they were for. */
+  #share(balancer: number, kind: number, count: number): void {
+    const { measures, prng, traffic, clusterCount } = this.#fleet;
+    const shares = this.#fleet.serviceShares(kind);
+    let [left, rest] = [count, 1];
+    traffic.services.forEach((_, cluster) => {
+      const share = shares[cluster] ?? 0;
+      const own =
+        cluster === clusterCount - 1 ? left : drawBinomial(prng, left, rest > 0 ? Math.min(1, share / rest) : 0);
+      left -= own;
+      rest -= share;
+      const cell = balancer * clusterCount + cluster;
+      add(measures.serviceHandshakes, cell * HANDSHAKE_KINDS.length + kind, own);
+      if (kind !== HANDSHAKE.failed) add(measures.serviceConnections, cell, own);
+    });
   }
 
   /** Of those that were open, and of those that opened within the step, some have ended by its end. */

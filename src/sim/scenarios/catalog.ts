@@ -9,6 +9,7 @@ import {
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
 import { healthCascade, healthCascadePanic } from './health.ts';
 import { l4Consistent, l4Rehash } from './l4.ts';
+import { noisyNeighbour } from './neighbours.ts';
 import { dependencySlow, retryLayers } from './overload.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
@@ -39,6 +40,7 @@ export const SCENARIOS: readonly Scenario[] = [
   hotKey,
   scaleOutLongLived,
   websocketsNat,
+  noisyNeighbour,
   retryLayers,
   dependencySlow,
   acceptQueue,

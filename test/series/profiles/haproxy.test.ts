@@ -208,10 +208,10 @@ test('handshakes with clients, resumed ones among them, from the extra counters 
     fleet.push(60, sender, [tls('ssl_sess', 150, kind), tls('ssl_reused_sess', 85, kind)]);
   }
   assert.deepEqual(fleet.features('tls.handshakes'), [
-    'balancer=gauge,resumed=false: 35',
-    'balancer=gauge,resumed=true: 65',
-    'balancer=sum,resumed=false: 35',
-    'balancer=sum,resumed=true: 65',
+    'balancer=gauge,listener=web,resumed=false: 35',
+    'balancer=gauge,listener=web,resumed=true: 65',
+    'balancer=sum,listener=web,resumed=false: 35',
+    'balancer=sum,listener=web,resumed=true: 65',
   ]);
   assert.deepEqual(read(seriesOf('haproxy_frontend_ssl_failed_handshake', { proxy: 'web' }, PROMETHEUS)), [
     'lb.tls.handshakes{error.type=tls_failure,lb.listener=web,lb.side=downstream}',
