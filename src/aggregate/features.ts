@@ -22,7 +22,7 @@ export type FeatureName =
   | 'cluster.ejections'
   /** Ejections refused because of the cap {cluster, balancer}. */
   | 'cluster.ejections.refused'
-  /** Handshakes with clients that succeeded {balancer, listener?, resumed, keyType?}, and failed {balancer, listener?}. */
+  /** Handshakes with clients: successful {balancer, listener?, resumed, keyType?}, failed {balancer, listener?}. */
   | 'tls.handshakes'
   | 'tls.handshakes.failed'
   /** What clients ask of the balancers of one zone {zone?, region?}; handshakes also {resumed?, keyType?}. */

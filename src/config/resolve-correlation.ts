@@ -10,7 +10,7 @@ import { SIDES } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { Report } from './report.ts';
 import { resolveDuration } from './resolve-window.ts';
-import { child, entries, items, numberOf, type SourceNode, textOf } from './source.ts';
+import { booleanOf, child, entries, items, numberOf, type SourceNode, textOf } from './source.ts';
 import { nearest } from './suggest.ts';
 
 const OWN_ALERTS: readonly string[] = Object.values(ALERT);
@@ -83,7 +83,11 @@ function resolveCauses(node: SourceNode, report: Report): readonly CauseEdge[] {
     if (within === undefined) continue;
     const side = SIDES.find((known) => known === textOf(child(item, 'side')));
     const of = LOSSES.find((known) => known === textOf(child(item, 'of')));
-    const narrower = { ...(side === undefined ? {} : { side }), ...(of === undefined ? {} : { of }) };
+    const narrower = {
+      ...(side === undefined ? {} : { side }),
+      ...(of === undefined ? {} : { of }),
+      ...(booleanOf(child(item, 'atStart')) === true ? { atStart: true } : {}),
+    };
     const edge: CauseEdge = { cause, effect, scope, within, ...narrower };
     const fault = edgeFault(edge, edges);
     if (fault === undefined) edges.push(edge);

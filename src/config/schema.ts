@@ -212,6 +212,9 @@ export const CorrelationSchema = Type.Object(
             effect: text('Alert name that the cause explains.', 'an alert name'),
             scope: oneOf(SCOPES, 'Both lie in the same one.'),
             within: duration('Both start within this time of each other.'),
+            atStart: Type.Optional(
+              Type.Boolean({ description: 'Only effects that start within that time of the start of the cause.' }),
+            ),
             of: Type.Optional(oneOf([...LOSSES], 'Only burns of this.')),
             side: Type.Optional(oneOf([...SIDES], 'Only effects that are measured on this side, or on no known one.')),
           },

@@ -16,6 +16,10 @@ export function distanceMs(alert: Alert, member: IncidentMember): number {
   return member.resolvedAt === null ? 0 : Math.max(0, alert.since - member.resolvedAt);
 }
 
+/** What balancers have of all their clients: where it sets in at several places at once, clients are what moved. */
+const OF_CLIENTS: ReadonlySet<string> = new Set([ALERT.handshakeStorm, ALERT.acceptQueueSaturation]);
+const AT_ONCE_WITHIN: Ms = ms(60_000);
+
 /** A cause of everything is found at most so much later than what it causes. */
 const FOUND_WITHIN: Ms = ms(120_000);
 
@@ -89,7 +93,7 @@ export function isExplainedCloser(
 export function reachOf(alert: Alert, settings: CorrelationSettings): Reach | null {
   if (alert.name === ALERT.telemetryLost || isFleetWide(alert)) return null;
   const parts = new Set<keyof Place>(['cluster']);
-  const kinds = new Set<string>();
+  const kinds = new Set<string>(OF_CLIENTS.has(alert.name) ? [alert.name] : []);
   if (alert.name === ALERT.errorBudgetBurn && alert.place.cluster === undefined) parts.add('service');
   for (const { cause, effect, scope } of settings.causes) {
     if (alert.name !== cause && alert.name !== effect) continue;
@@ -114,6 +118,7 @@ function explanation(
     const isBackward = other.name === cause && leadsTo(edge, alert);
     if ((!isForward && !isBackward) || distance > within) continue;
     const [causing, caused] = isForward ? [alert, other] : [other, alert];
+    if (edge.atStart === true && Math.abs(caused.since - causing.since) > within) continue;
     const isFleet = isFleetWide(causing);
     const shared = isFleet ? sharedFleet(causing, caused) : sharedPlace(alert, other, scope);
     const isAnywhere = isFleet && causing.clusters !== undefined && caused.place.cluster === undefined;
@@ -142,7 +147,7 @@ function sharedFleet({ clusters }: Alert, { place: { cluster } }: Alert): string
   return clusters === undefined || cluster === undefined || clusters.includes(cluster) ? 'the fleet' : null;
 }
 
-/** Several budgets of one place burn together; several balancers fall silent together. */
+/** Several budgets of one place burn together; several balancers fall silent together, or get clients together. */
 function sameKind(alert: Alert, other: Alert, distance: number): Relation | null {
   const [a, b] = [alert.place, other.place];
   const said = (where: string, span: keyof typeof SPAN): Relation => beside(`${where}, ${apart(distance)}`, span);
@@ -153,6 +158,9 @@ function sameKind(alert: Alert, other: Alert, distance: number): Relation | null
   if (alert.name === ALERT.errorBudgetBurn) {
     const isShared = a.service !== undefined && a.service === b.service;
     return isShared ? said(`${alert.name} of the same service ${a.service}`, 'service') : null;
+  }
+  if (OF_CLIENTS.has(alert.name) && Math.abs(alert.since - other.since) <= AT_ONCE_WITHIN) {
+    return said(`${alert.name} in several places at once`, 'all');
   }
   return alert.name === ALERT.telemetryLost ? said('another loss of telemetry', 'all') : null;
 }

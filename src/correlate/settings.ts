@@ -18,6 +18,8 @@ export interface CauseEdge {
   readonly side?: Side;
   /** Only burns of this; absent = any. */
   readonly of?: Loss;
+  /** Only effects that start within that time of the cause's own start: it lasts, what it does then does not. */
+  readonly atStart?: boolean;
 }
 
 /** One kind in so many clusters, which are that share of those known, started within that time of each other. */

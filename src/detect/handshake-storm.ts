@@ -23,6 +23,8 @@ const WINDOW_MS_MAX = 900_000;
 const FLAT_GROWTH = 1.5;
 /** Share of full handshakes with RSA keys that makes a certificate RSA-only. */
 const RSA_ONLY = 0.95;
+/** A zone that makes less than this part of its usual handshakes while others storm is one that clients leave. */
+const DESERTED = 0.9;
 /** A resumption that was lower than this had nothing to lose. */
 const RESUMPTION_MIN = 0.1;
 
@@ -46,11 +48,19 @@ export const handshakeStorm: Detector = {
     const undecided = new Set<string>();
     const fleet: Scope = { identity: labelsOf([['scope', 'fleet']]), place: {}, where: 'the fleet', keep: () => true };
     const isFleetWide = judge(input, fleet, end, holding, undecided) === 'holds';
-    for (const scope of zonesOf(view)) {
+    const zones = zonesOf(view);
+    const stormy: Finding[] = [];
+    let judgedZones = 0;
+    for (const scope of zones) {
       // A fleet-wide storm is told once; a zone that had it first keeps its alert.
       if (isFleetWide && !firingSince.has(labelsKey(scope.identity))) continue;
-      judge(input, scope, end, holding, undecided);
+      if (judge(input, scope, end, stormy, undecided) !== 'unknown') judgedZones += 1;
     }
+    // Each zone that has clients has it: they have moved there from others, where there is none to be seen.
+    const isEverywhere = !isFleetWide && stormy.length >= 2 && stormy.length === judgedZones;
+    const isNew = !zones.some(({ identity }) => firingSince.has(labelsKey(identity)));
+    if (isEverywhere && isNew && judge(input, fleet, end, holding, undecided, true) === 'holds') stormy.length = 0;
+    holding.push(...stormy);
     const judged = new Set([fleet, ...zonesOf(view)].map(({ identity }) => labelsKey(identity)));
     for (const key of firingSince.keys()) if (!judged.has(key)) undecided.add(key);
     return { holding, undecided };
@@ -104,7 +114,8 @@ function judge(
   end: EpochMs,
   holding: Finding[],
   undecided: Set<string>,
-): 'holds' | 'not' {
+  isCertain = false,
+): 'holds' | 'not' | 'unknown' {
   const key = labelsKey(scope.identity);
   const counters = countersOf(view, scope);
   const holdFor = threshold(settings, 'holdFor');
@@ -115,7 +126,7 @@ function judge(
       : figuresOf(counters, rate, end, holdFor, firingSince.get(key), threshold(settings, 'minEvents'));
   if (figures === null) {
     if (firingSince.has(key)) undecided.add(key);
-    return 'not';
+    return 'unknown';
   }
   const evidenced = { minEvents: threshold(settings, 'minEvents'), minExpected: threshold(settings, 'minExpected') };
   const isMore =
@@ -136,7 +147,7 @@ function judge(
     figures.resumption < resumptionShare * figures.usualResumption &&
     figures.latelyResumption < resumptionShare * figures.usualResumption &&
     logBinomialTail(figures.full, figures.total, 1 - figures.usualResumption) <= LOG_CHANCE_MAX;
-  if (!isMore && !isLost) return 'not';
+  if (!isMore && !isLost && !isCertain) return figures.latelyGrowth < DESERTED ? 'unknown' : 'not';
   holding.push(
     toFinding(scope, figures, causeOf(figures, isLost), rsaShare(view, scope, figures, end), settings.severity),
   );

@@ -1,30 +1,46 @@
 import type { BalancerState } from '../aggregate/features.ts';
-import type { EpochMs } from '../base/units.ts';
+import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Severity } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
-import { labelsOf } from '../model/labels.ts';
+import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
 import { type Detection, type DetectionInput, type Detector, type Finding, threshold } from './detector.ts';
+import { type Region, regionsOf } from './regions.ts';
+
+/** One balancer alone is no region that is lost. */
+const REGION_MIN = 2;
 
 /**
- * We have gone blind. A ticket per balancer that has stopped reporting; one page when every balancer that some SLO
+ * We have gone blind. A ticket per balancer that has stopped reporting, or one for a region whose balancers all have; one page when every balancer that some SLO
  * has had is
  * silent, because then nothing else can page for it.
  */
 export const telemetryLost: Detector = {
   name: ALERT.telemetryLost,
-  detect({ view, now, settings }: DetectionInput): Detection {
+  detect({ view, now, settings, firingSince }: DetectionInput): Detection {
     const balancers = view.balancers(now);
     const limitOf = (balancer: BalancerState): number =>
       Math.max(threshold(settings, 'silentFor'), threshold(settings, 'ownIntervals') * balancer.interval);
     const silent = (balancer: BalancerState): boolean => now - balancer.newestPointAt >= limitOf(balancer);
-    const holding: Finding[] = balancers
-      .filter(({ stale }) => stale)
-      .map((balancer) => staleBalancer(balancer, now, settings.severity));
+    const lost = lostRegions(balancers);
+    const isTold = (one: BalancerState): boolean =>
+      one.stale && (!lost.some(({ name }) => name === one.region) || firingSince.has(keyOf(one)));
+    const holding: Finding[] = [
+      ...lost.map((region) => silentRegion(region, now, settings.severity)),
+      ...balancers.filter(isTold).map((balancer) => staleBalancer(balancer, now, settings.severity)),
+    ];
     const blind = blindSlos(balancers, silent);
     if (blind.length > 0) holding.push(blindness(blind, balancers, now));
     return { holding, undecided: new Set() };
   },
 };
+
+/** Regions all of whose balancers, two at least, are silent while another region is heard. */
+function lostRegions(balancers: readonly BalancerState[]): readonly Region[] {
+  if (balancers.every(({ stale }) => stale)) return [];
+  return regionsOf(balancers).filter(
+    ({ name, balancers: own }) => name !== null && own.length >= REGION_MIN && own.every(({ stale }) => stale),
+  );
+}
 
 /** SLOs all of whose balancers are silent, in the order of their ids. */
 function blindSlos(
@@ -43,10 +59,29 @@ function blindSlos(
 
 const minutesSince = (at: EpochMs, now: EpochMs): number => Math.floor((now - at) / 60_000);
 
+const identityOf = ({ id }: BalancerState): Labels => labelsOf([['balancer', id]]);
+const keyOf = (balancer: BalancerState): string => labelsKey(identityOf(balancer));
+
+/** Told once: that all of them are silent says more than each. */
+function silentRegion({ name, identity, balancers }: Region, now: EpochMs, severity: Severity): Finding {
+  const minutes = minutesSince(epochMs(Math.max(...balancers.map(({ newestPointAt }) => newestPointAt))), now);
+  const all = `${balancers.length} of ${balancers.length} balancers of region ${name}`;
+  return {
+    identity,
+    place: { region: name ?? '' },
+    severity,
+    summary: `Region ${name} is silent: none of its ${balancers.length} balancers has sent metrics for ${minutes} min.`,
+    evidence: [
+      { name: 'balancers', value: balancers.length, unit: '{balancer}', text: `${all} are silent` },
+      { name: 'silent_minutes', value: minutes, unit: 'min', text: `last point ${minutes} min ago` },
+    ],
+  };
+}
+
 function staleBalancer(balancer: BalancerState, now: EpochMs, severity: Severity): Finding {
   const minutes = minutesSince(balancer.newestPointAt, now);
   return {
-    identity: labelsOf([['balancer', balancer.id]]),
+    identity: identityOf(balancer),
     place: { balancer: balancer.id, ...(balancer.zone === null ? {} : { zone: balancer.zone }) },
     severity,
     summary: `Balancer ${balancer.id} has sent no metrics for ${minutes} min.`,

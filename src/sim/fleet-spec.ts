@@ -65,6 +65,8 @@ export interface ClusterSpec {
   readonly timeoutMs: number;
   /** Mean time of an answer's body after its first byte, ms, exponential; it is in flight to its host for so long. */
   readonly bodyMs: number;
+  /** Set: it is a shadow. It gets copies of this share of the requests to that cluster, and none of its own. */
+  readonly shadowOf: { readonly cluster: number; readonly share: number } | null;
   /** Share of requests that carry one hot key; the others have keys of their own. */
   readonly hotKeyShare: number;
   /** Share of requests to which the client is answered with 4xx, and nobody is at fault. */
@@ -163,6 +165,7 @@ export const CLUSTER: ClusterSpec = {
   maxInFlight: null,
   timeoutMs: 15_000,
   bodyMs: 0,
+  shadowOf: null,
   hotKeyShare: 0,
   clientErrorShare: 0,
   errorShare: 0,

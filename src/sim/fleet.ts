@@ -1,5 +1,5 @@
 import { createPrng, type Prng } from '../base/prng.ts';
-import { at } from './columns.ts';
+import { add, at } from './columns.ts';
 import type { BalancerChoice, HostChoice } from './faults/change.ts';
 import type { ClusterSpec, FleetSpec } from './fleet-spec.ts';
 import type { PoolHost } from './health/host-pool.ts';
@@ -103,6 +103,8 @@ export class Fleet {
   readonly pinned: readonly (PinnedConnections | null)[];
   readonly streams: Streams;
   readonly hotKeyShare: Float64Array;
+  /** By cluster that is a shadow: share of the copies that are dropped, below 1. */
+  readonly copiesDropped: Float64Array;
   /** By cluster: most retries of a request, by its balancer and by its client. */
   readonly retriesMax: Float64Array;
   readonly clientRetriesMax: Float64Array;
@@ -140,6 +142,7 @@ export class Fleet {
       pinned === null ? null : new PinnedConnections(pinned.connections, pinned.maxAgeMs, hosts.length, this.prng),
     );
     this.hotKeyShare = Float64Array.from(clusters, ({ hotKeyShare }) => hotKeyShare);
+    this.copiesDropped = new Float64Array(clusters.length);
     this.retriesMax = Float64Array.from(clusters, ({ retries }) => retries?.max ?? 0);
     this.clientRetriesMax = Float64Array.from(clusters, ({ clientRetries }) => clientRetries);
     this.dependencies = spec.dependencies.map(({ serviceMs }) => ({ serviceMs, failShare: 0, hangShare: 0 }));
@@ -217,7 +220,20 @@ export class Fleet {
   /** Requests to a cluster per second at a virtual time, if every client can connect. */
   requestsPerS(cluster: number, now: number): number {
     const spec = this.spec.clusters[cluster];
+    const shadowOf = spec?.shadowOf ?? null;
+    if (shadowOf !== null) {
+      return this.requestsPerS(shadowOf.cluster, now) * shadowOf.share * (1 - at(this.copiesDropped, cluster));
+    }
     return (spec?.requestsPerS ?? 0) * at(this.traffic.requests, cluster) * this.dayFactor(now);
+  }
+
+  /** Counts so many requests that came to a cluster: of a shadow they are copies, beside which others were dropped. */
+  copied(balancer: number, cluster: number, count: number): void {
+    if (this.spec.clusters[cluster]?.shadowOf == null || count === 0) return;
+    const cell = balancer * this.clusterCount + cluster;
+    const dropped = at(this.copiesDropped, cluster);
+    add(this.measures.copiesSent, cell, count);
+    if (dropped > 0) add(this.measures.copiesDropped, cell, this.prng.poisson((count * dropped) / (1 - dropped)));
   }
 
   /** New connections per second at a virtual time, without those that come back after a reset. */

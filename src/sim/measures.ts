@@ -62,6 +62,9 @@ export class Measures {
   /** (balancer, cluster). */
   readonly noHealthy: Float64Array;
   readonly panicRequests: Float64Array;
+  /** (balancer, cluster): copies that a shadow got, and those that were dropped. */
+  readonly copiesSent: Float64Array;
+  readonly copiesDropped: Float64Array;
   /** (balancer, cluster): requests beyond the limit of those in flight. */
   readonly rejections: Float64Array;
   /** (balancer, cluster): requests that clients say they send again. */
@@ -104,6 +107,8 @@ export class Measures {
     this.retries = new Float64Array(perCluster * RETRY_OUTCOMES.length);
     this.noHealthy = new Float64Array(perCluster);
     this.panicRequests = new Float64Array(perCluster);
+    this.copiesSent = new Float64Array(perCluster);
+    this.copiesDropped = new Float64Array(perCluster);
     this.rejections = new Float64Array(perCluster);
     this.clientRetries = new Float64Array(perCluster);
     this.hashOverflows = new Float64Array(perCluster);

@@ -1,15 +1,18 @@
+import { compare } from '../../app/compare-views.ts';
 import type { Engine } from '../../app/engine.ts';
 import type { Outcome } from '../../app/evaluate.ts';
 import { TICK_MS } from '../../app/ticker.ts';
 import { createUnsentEngine } from '../../app/unsent-engine.ts';
 import { type EpochMs, epochMs } from '../../base/units.ts';
 import type { Rules } from '../../config/config.ts';
+import { ALERT } from '../../model/conventions.ts';
 import { decodeMetrics } from '../../otlp/decode-metrics.ts';
 import { Staging } from '../../otlp/staging.ts';
 import { createEmitter, type EmittedFlavor, type Emitter } from '../emit/emitter.ts';
 import type { Plan } from '../scenarios/scenario.ts';
 import { createSimulation, type Simulation } from '../simulation.ts';
 import { CaseBook } from './case-book.ts';
+import { ComparisonBook } from './comparison-book.ts';
 import { type Impact, ImpactMeter } from './impact.ts';
 import { PushSchedule } from './push-schedule.ts';
 import { judge, type Verdict } from './verdict.ts';
@@ -19,6 +22,9 @@ export const DRILL_EPOCH: EpochMs = epochMs(1_772_409_600_000);
 
 /** From this length on the evaluator ticks once per push interval: what takes days may be noticed a minute later. */
 const LONG_MS = 12 * 3_600_000;
+
+/** By whose thresholds cohorts are compared. */
+const PUSH = ALERT.configPushRegression;
 
 /** What goes wrong for seconds only would drown in a push interval. */
 const CLOSE_LOOK_MS = 120_000;
@@ -54,6 +60,7 @@ export function rehearse({ plan, rules, flavor, onProgress, onOutcome }: Rehears
   const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
   const staging = new Staging();
   const tickMs = plan.untilMs >= LONG_MS ? plan.pushMs : TICK_MS;
+  const comparisons = new ComparisonBook((flavor === 'envoy' ? plan.comparisonsOfEnvoy : plan.comparisons) ?? []);
   let points = 0;
   for (let now = tickMs; now <= plan.untilMs; now += tickMs) {
     for (const { atMs, balancers } of schedule.between(now - tickMs, now)) {
@@ -63,12 +70,15 @@ export function rehearse({ plan, rules, flavor, onProgress, onOutcome }: Rehears
     advance(simulation, plan, meter, now);
     const outcome = engine.evaluator.tick(at(now));
     book.hear(outcome);
+    comparisons.ask(now, (asked) => compare(engine.aggregate, rules.detectors.get(PUSH), at(now), asked));
     onOutcome?.(outcome);
     if (now % (360 * TICK_MS) === 0) onProgress?.(now / plan.untilMs);
   }
   const expected = flavor === 'envoy' ? plan.expectedOfEnvoy : plan.expected;
   const span = { faultAtMs: at(plan.faultAtMs), overAtMs: at(plan.overAtMs) };
-  return { verdict: judge(book.cases(), expected, plan.expected, span), impact: meter.impact(), points };
+  const verdict = judge(book.cases(), expected, plan.expected, span);
+  const misses = [...verdict.misses, ...comparisons.misses()];
+  return { verdict: { ...verdict, misses }, impact: meter.impact(), points };
 }
 
 const at = (virtualMs: number): EpochMs => epochMs(DRILL_EPOCH + virtualMs);

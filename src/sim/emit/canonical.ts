@@ -211,7 +211,7 @@ class Own {
 
   cluster(cluster: number): EmittedSeries[] {
     const { measures, clusterCount, spec } = this.#fleet;
-    const { name = '', policy = 'two-choices', maxInFlight = null } = spec.clusters[cluster] ?? {};
+    const { name = '', policy = 'two-choices', maxInFlight = null, shadowOf = null } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
     const listener = spec.ownListeners ? name : LISTENER;
     const downstream = { [ATTRIBUTE.side]: 'downstream', [ATTRIBUTE.listener]: listener, [ATTRIBUTE.cluster]: name };
@@ -219,6 +219,12 @@ class Own {
     const ofCluster = { [ATTRIBUTE.cluster]: name };
     const cells = this.#clusters[cluster] as ClusterCells;
     return [
+      ...(shadowOf === null
+        ? []
+        : [
+            copies({ ...ofCluster, [ATTRIBUTE.mirrorOutcome]: 'sent' }, measures.copiesSent, cell),
+            copies({ ...ofCluster, [ATTRIBUTE.mirrorOutcome]: 'dropped' }, measures.copiesDropped, cell),
+          ]),
       ...RESPONSE_CLASSES.map((responseClass, c) =>
         requests({ ...downstream, [ATTRIBUTE.responseClass]: responseClass }, measures.requests, cell * CLASSES + c),
       ),
@@ -367,6 +373,9 @@ const gauge = (metric: string, unit: string, attributes: Attributes, value: Cell
 
 const requests = (attributes: Attributes, column: Float64Array, index: number): CounterSeries =>
   counter('lb.requests', '{request}', attributes, { column, index });
+
+const copies = (attributes: Attributes, column: Float64Array, index: number): CounterSeries =>
+  counter('lb.mirror.requests', '{request}', attributes, { column, index }, true);
 
 const histogram = (metric: string, attributes: Attributes, columns: HistogramColumns, cell: number) =>
   ({

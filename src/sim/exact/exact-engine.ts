@@ -109,7 +109,7 @@ export class ExactEngine {
     const change = this.#timeline[index]?.change;
     if (change === undefined) return;
     applyChange(this.#fleet, this.now, change);
-    if (change.kind === 'traffic') this.#startStreams();
+    if (change.kind === 'traffic' || change.kind === 'copies_dropped') this.#startStreams();
   }
 
   #startStreams(): void {

@@ -72,6 +72,7 @@ export class Requests {
     const balancer = fleet.l4.balancerOf(fleet.prng.below(2 ** 32));
     const share = balancer < 0 ? 0 : fleet.availability(balancer);
     if (share < 1 && fleet.prng.next() >= share) return;
+    fleet.copied(balancer, cluster, 1);
     const isHot = fleet.prng.next() < at(fleet.hotKeyShare, cluster);
     const id = this.#take();
     const request = this.#of(id);

@@ -59,6 +59,9 @@ export function applyChange(fleet: Fleet, now: number, change: Change): void {
         }
       }
       return;
+    case 'copies_dropped':
+      fleet.copiesDropped[change.cluster] = change.share;
+      return;
     case 'hot_key':
       fleet.hotKeyShare[change.cluster] = change.share;
       return;

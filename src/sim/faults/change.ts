@@ -83,6 +83,8 @@ export type Change =
       readonly hosts: HostChoice;
       readonly connections: number;
     }
+  /** This share of the copies for a shadow is dropped from now on. */
+  | { readonly kind: 'copies_dropped'; readonly cluster: number; readonly share: number }
   | { readonly kind: 'hot_key'; readonly cluster: number; readonly share: number }
   /** This share of new connections comes from so few addresses, each of which is hashed to one balancer; 0: none. */
   | { readonly kind: 'nat'; readonly sources: number; readonly share: number }

@@ -68,6 +68,7 @@ export class FluidRequests {
     const { prng, measures, balancers, routes } = this.#fleet;
     const cell = balancer * this.#fleet.clusterCount + cluster;
     const offered = prng.poisson(perS * elapsedS) + at(this.#carried, cell);
+    this.#fleet.copied(balancer, cluster, offered - at(this.#carried, cell));
     this.#carried[cell] = 0;
     const lost = drawBinomial(prng, offered, at(this.#edge.lostShare, balancer));
     const refused = drawBinomial(prng, offered - lost, at(balancers.failShare, balancer));

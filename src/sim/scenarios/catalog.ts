@@ -12,11 +12,14 @@ import { l4Consistent, l4Rehash } from './l4.ts';
 import { noisyNeighbour } from './neighbours.ts';
 import { dependencySlow, retryLayers } from './overload.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
+import { regionLost } from './regions.ts';
 import type { Scenario } from './scenario.ts';
+import { shadowDrops } from './shadows.ts';
 import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
 import { hotKey, scaleOutLongLived, websocketsNat } from './skews.ts';
 import { hostsSlow } from './slow-hosts.ts';
 import { stalledStream } from './streams.ts';
+import { twoSignalCalm, twoSignalChecks } from './two-signals.ts';
 import { zoneHot } from './zones.ts';
 
 /** The closed list, failures first. A new scenario is an entry here. */
@@ -26,6 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
   hostsSlow,
   healthCascade,
   healthCascadePanic,
+  twoSignalChecks,
   configPushGlobal,
   configPushCanary,
   configPushUnstaged,
@@ -36,6 +40,7 @@ export const SCENARIOS: readonly Scenario[] = [
   drainTooShort,
   coldStart,
   l4Rehash,
+  regionLost,
   zoneHot,
   hotKey,
   scaleOutLongLived,
@@ -53,4 +58,6 @@ export const SCENARIOS: readonly Scenario[] = [
   doubledLoad,
   controlPlaneDead,
   l4Consistent,
+  twoSignalCalm,
+  shadowDrops,
 ];

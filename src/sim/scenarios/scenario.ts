@@ -1,5 +1,6 @@
 import type { Prng } from '../../base/prng.ts';
 import type { Severity } from '../../model/alert.ts';
+import type { ComparisonAsked, ComparisonView } from '../../model/views.ts';
 import type { TimedChange } from '../faults/change.ts';
 import type { FleetSpec } from '../fleet-spec.ts';
 import type { EngineName } from '../simulation.ts';
@@ -64,6 +65,16 @@ export interface QuietExpected {
   readonly because: string | null;
 }
 
+/** What a comparison of two cohorts, asked for at a moment, must come to. */
+export interface ComparisonExpected {
+  readonly what: string;
+  readonly atMs: number;
+  readonly asked: ComparisonAsked;
+  readonly verdict: ComparisonView['verdict'];
+  /** What its reason must say. */
+  readonly reason: RegExp;
+}
+
 export type Expectation = IncidentExpected | QuietExpected;
 
 /** A scenario at one size: everything that happens, and what must come of it. Times are virtual, ms. */
@@ -82,6 +93,9 @@ export interface Plan {
   readonly expected: Expectation;
   /** The same for a fleet of Envoys, which tell less. */
   readonly expectedOfEnvoy: Expectation;
+  /** Comparisons that are asked for on the way, and what must come of them; none unless said. */
+  readonly comparisons?: readonly ComparisonExpected[];
+  readonly comparisonsOfEnvoy?: readonly ComparisonExpected[];
 }
 
 export interface Scenario {
