@@ -10,9 +10,8 @@ import { type Region, regionsOf } from './regions.ts';
 const REGION_MIN = 2;
 
 /**
- * We have gone blind. A ticket per balancer that has stopped reporting, or one for a region whose balancers all have; one page when every balancer that some SLO
- * has had is
- * silent, because then nothing else can page for it.
+ * We have gone blind. A ticket per balancer that has stopped reporting, or one for a region whose balancers all have;
+ * one page when every balancer that some SLO has had is silent, because then nothing else can page for it.
  */
 export const telemetryLost: Detector = {
   name: ALERT.telemetryLost,

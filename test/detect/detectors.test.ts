@@ -219,6 +219,22 @@ describe('TelemetryLost', () => {
     assert.deepEqual(fired(detect(silent(3))), ['TelemetryLost ticket', 'TelemetryLost page']);
   });
 
+  test('a region whose balancers are all silent is told once, while another is heard', () => {
+    const one = (id: string, region: string, stale: boolean) => ({
+      id,
+      region,
+      stale,
+      newestPointAt: epochMs(NOW - (stale ? 2 : 0) * MINUTE),
+    });
+    const far = one('c', 'r1', false);
+    const told = (balancers: readonly Partial<BalancerState>[]) =>
+      detect({ balancers }).changes.map(({ alert }) => JSON.stringify(alert.place));
+    assert.deepEqual(told([one('a', 'r2', true), one('b', 'r2', true), far]), ['{"region":"r2"}']);
+    assert.equal(told([one('a', 'r2', true), one('b', 'r2', false), far]).length, 1);
+    assert.match(told([one('a', 'r2', true), far]).join(), /"balancer":"a"/);
+    assert.equal(told([one('a', 'r2', true), one('b', 'r2', true), { ...far, stale: true }]).length, 3);
+  });
+
   test('waits three push intervals where those are longer', () => {
     const slow = { newestPointAt: epochMs(NOW - 4 * MINUTE), interval: ms(2 * MINUTE), stale: false };
     assert.deepEqual(fired(detect({ balancers: [slow] })), []);

@@ -4,6 +4,7 @@ import { ALERT } from '../../src/model/conventions.ts';
 import { planOf, workOf } from '../../src/sim/drill/drill-run.ts';
 import { PushSchedule } from '../../src/sim/drill/push-schedule.ts';
 import { DRILL_EPOCH, type Rehearsal, rehearse } from '../../src/sim/drill/rehearse.ts';
+import { ACTIVE_CHECKS } from '../../src/sim/health/active-checks.ts';
 import { SCENARIOS } from '../../src/sim/scenarios/catalog.ts';
 import { named, quiet } from '../../src/sim/scenarios/expectations.ts';
 import { MINUTE_MS, sizedFleet } from '../../src/sim/scenarios/fleets.ts';
@@ -35,6 +36,31 @@ describe('a drill in virtual time', () => {
     const run = (seed: number) => rehearse({ plan: outage(seed), rules, flavor: 'canonical' });
     assert.deepEqual(run(3), standard());
     assert.notDeepEqual(run(4).impact, standard().impact);
+  });
+
+  test('checks of one signal take out what checks of two leave in: the control is calm because of them', () => {
+    const scenario = SCENARIOS.find(({ name }) => name === 'two-signal-calm') as Scenario;
+    const plan = scenario.plan({ hosts: 6, balancers: 2, zones: 1, requestsPerS: 100 }, 5);
+    const clusters = plan.fleet.clusters.map((one) => ({ ...one, checks: ACTIVE_CHECKS }));
+    const misses = (fleet: Plan['fleet']) =>
+      rehearse({ plan: { ...plan, fleet }, rules, flavor: 'canonical' }).verdict.misses.join();
+    assert.equal(misses(plan.fleet), '');
+    assert.match(misses({ ...plan.fleet, clusters }), /HealthCheckCascade/);
+  });
+
+  test('a comparison that comes out otherwise, or is never asked for, is a miss', () => {
+    const scenario = SCENARIOS.find(({ name }) => name === 'shadow-drops') as Scenario;
+    const plan = scenario.plan({ hosts: 10, balancers: 2, zones: 1, requestsPerS: 2500 }, 5);
+    const misses = (comparisons: Plan['comparisons'] & object, timeline = plan.timeline) =>
+      rehearse({ plan: { ...plan, comparisons, timeline }, rules, flavor: 'canonical' }).verdict.misses;
+    const [few, many] = plan.comparisons ?? [];
+    assert.ok(few !== undefined && many !== undefined);
+    assert.deepEqual(misses([few, many]), []);
+    assert.match(misses([{ ...few, verdict: 'worse' }]).join(), /the shadow with few drops is no_worse .*, not worse/);
+    assert.match(misses([{ ...few, asked: { ...few.asked, a: 'nobody' } }]).join(), /cannot be compared: .*nobody/);
+    assert.match(misses([{ ...few, atMs: plan.untilMs + 1 }]).join(), /never compared/);
+    // Without the drops the verdict is not withheld.
+    assert.match(misses([many], []).join(), /the shadow with many drops is no_worse/);
   });
 
   test('a rehearsal that must be quiet misses when it pages; what is named, when and how often is asked', () => {
