@@ -7,12 +7,13 @@ import {
   configPushUnstaged,
 } from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
-import { healthCascade, healthCascadePanic } from './health.ts';
+import { healthCascade, healthCascadePanic, healthFlapping } from './health.ts';
 import { l4Consistent, l4Rehash } from './l4.ts';
 import { dependencySlow, retryLayers } from './overload.ts';
 import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollingDeploy } from './quiet-controls.ts';
 import type { Scenario } from './scenario.ts';
-import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
+import { telemetryLost, trafficStopped } from './silence.ts';
+import { ejectionCap, sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
 import { hotKey, scaleOutLongLived, websocketsNat } from './skews.ts';
 import { hostsSlow } from './slow-hosts.ts';
 import { stalledStream } from './streams.ts';
@@ -22,9 +23,13 @@ import { zoneHot } from './zones.ts';
 export const SCENARIOS: readonly Scenario[] = [
   sinkholeLeastConnections,
   sinkholeTwoChoices,
+  ejectionCap,
   hostsSlow,
   healthCascade,
   healthCascadePanic,
+  healthFlapping,
+  trafficStopped,
+  telemetryLost,
   configPushGlobal,
   configPushCanary,
   configPushUnstaged,
