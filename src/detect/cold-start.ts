@@ -23,12 +23,17 @@ const SLICE_MS = 30_000;
 /** Requests that a host is due in a slice before one without any means that it was not there. */
 const DUE_MIN = 20;
 const LOG_CHANCE_MAX = Math.log(1e-8);
+/** How far back the last requests before it came are looked for. */
+const SLICES_BACK = 30;
+/** Of what it does now, in errors or time: a host that did so much of it before was as bad. */
+const AS_BAD = 0.5;
 /** As fast as the others, but for chance. */
 const WARM = 1.25;
 
 /**
  * Hosts that have just come take longer than the others or fail: they get their share of the traffic before they are
- * warm. A host has come when it takes requests after a time without any in which the others had theirs.
+ * warm. A host has come when it takes requests after a time without any in which the others had theirs. One that was as
+ * bad before that time has only been ejected and let in again.
  */
 export const coldStart: Detector = {
   name: ALERT.coldStart,
@@ -76,9 +81,29 @@ function apart(
   for (const counters of hosts) {
     const since = cameAt(counters, from, slices);
     if (since === null) others.push(counters);
-    else if (since !== 'gone' && since + threshold(settings, 'window') <= end) young.push({ counters, since });
+    if (since === null || since === 'gone' || since + threshold(settings, 'window') > end) continue;
+    if (!wasAsBad(counters, since, settings)) young.push({ counters, since });
   }
   return { young, others };
+}
+
+/**
+ * Whether it failed, or took as long, when it was last there: then it is not so because it is new. One that took next
+ * to nothing was not there.
+ */
+function wasAsBad(counters: HostCounters, since: EpochMs, settings: DetectorSettings): boolean {
+  let start = since;
+  let taken = 0;
+  for (let slice = 0; slice < SLICES_BACK && taken < DUE_MIN; slice += 1) {
+    start = epochMs(start - SLICE_MS);
+    taken = counters.requests(start, since);
+  }
+  if (taken < DUE_MIN) return false;
+  const before = sideOf([[counters, start, since]]);
+  const now = sideOf([[counters, since, epochMs(since + threshold(settings, 'window'))]]);
+  const failed = shareOf(now.errors);
+  const isFailing = failed >= threshold(settings, 'above') && shareOf(before.errors) >= AS_BAD * failed;
+  return isFailing || (before.mean !== null && now.mean !== null && before.mean >= AS_BAD * now.mean);
 }
 
 /** When it took requests again after its last slice without any; null where it always did. */

@@ -40,6 +40,8 @@ export interface HostColumns {
 /** Balancers, in columns. */
 export interface BalancerColumns {
   readonly present: Uint8Array;
+  /** 1 = what it pushes arrives nowhere. */
+  readonly unheard: Uint8Array;
   readonly acceptsPerS: Float64Array;
   readonly cpuFactor: Float64Array;
   readonly addedMs: Float64Array;
@@ -341,6 +343,7 @@ function balancerColumns(spec: FleetSpec): BalancerColumns {
   const count = spec.balancers.length;
   return {
     present: Uint8Array.from(spec.balancers, ({ present }) => (present ? 1 : 0)),
+    unheard: new Uint8Array(count),
     acceptsPerS: Float64Array.from(spec.balancers, ({ acceptsPerS }) => acceptsPerS),
     cpuFactor: new Float64Array(count).fill(1),
     addedMs: new Float64Array(count),

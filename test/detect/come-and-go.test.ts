@@ -122,6 +122,30 @@ describe('ColdStart', () => {
     });
   }
 
+  for (const [what, bad] of [
+    ['fails half of its requests', { ...WELL, errors: 50 }],
+    ['is six times slower', { ...WELL, time: 0.24 }],
+  ] as const) {
+    test(`a host that ${what} and is ejected for 90 s again and again is not new`, () => {
+      const fleet = scene('ColdStart');
+      const plan = ({ index, at }: { index: number; at: number }): HostStep => {
+        if (index !== 3 || at <= minutes(30)) return WELL;
+        return (at - minutes(30)) % 150 < 60 ? bad : GONE;
+      };
+      assert.deepEqual(fleet.run(minutes(50), plan), []);
+    });
+  }
+
+  test('a host that is replaced by one of the same name is new', () => {
+    const fleet = scene('ColdStart');
+    const plan = ({ index, at }: { index: number; at: number }): HostStep => {
+      if (index !== 3 || at <= minutes(30)) return WELL;
+      if (at <= minutes(31)) return GONE;
+      return at <= minutes(31) + 30 ? { ...WELL, time: 0.24 } : WELL;
+    };
+    assert.match(fleet.run(minutes(45), plan)[0] ?? '', /^fired ColdStart/);
+  });
+
   test('a host that was always slow is not new, and quiet hosts are not either', () => {
     const fleet = scene('ColdStart');
     assert.deepEqual(

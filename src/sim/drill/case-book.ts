@@ -11,6 +11,8 @@ export interface Sighting {
   readonly tier: string | null;
   readonly state: IncidentState;
   readonly runbook: string;
+  /** Names of the alerts in it, those that have resolved too. */
+  readonly members: readonly string[];
   /** What a person can read of it: title, summaries, evidence. */
   readonly texts: () => readonly string[];
   /** Pages sent about it up to then. */
@@ -61,5 +63,15 @@ function sightingOf(incident: Incident, atMs: number, pages: number): Sighting {
     title,
     ...members.flatMap(({ alert }) => [alert.summary, ...alert.evidence.map(({ text }) => text)]),
   ];
-  return { atMs, lead: leadAlert(incident).name, severity, tier, state, runbook, texts, pages };
+  return {
+    atMs,
+    lead: leadAlert(incident).name,
+    severity,
+    tier,
+    state,
+    runbook,
+    members: members.map(({ alert }) => alert.name),
+    texts,
+    pages,
+  };
 }

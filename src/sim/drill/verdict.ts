@@ -88,6 +88,8 @@ function incidentMisses(
   }
   for (const { what } of expected.evidence.filter((named) => !isNamed(main, named)))
     misses.push(`${what} is not named`);
+  const joined = new Set(main.sightings.flatMap(({ members }) => members));
+  for (const name of expected.members) if (!joined.has(name)) misses.push(`${name} is not a part of it`);
   misses.push(...endMisses(main.sightings.at(-1) as Sighting, expected.ends));
   return misses;
 }

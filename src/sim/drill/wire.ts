@@ -161,5 +161,6 @@ function sightingOf(incident: IncidentDetailView, atMs: number, pages: number): 
     title,
     ...members.flatMap(({ alert }) => [alert.summary, ...alert.evidence.map(({ text }) => text)]),
   ];
-  return { atMs, lead: lead.name, severity, tier, state, runbook, texts, pages };
+  const names = members.map(({ alert }) => alert.name);
+  return { atMs, lead: lead.name, severity, tier, state, runbook, members: names, texts, pages };
 }

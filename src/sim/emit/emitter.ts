@@ -19,7 +19,7 @@ export interface Export {
 
 export interface Emitter {
   /**
-   * One request per balancer that is present, with its counts at virtual time `nowMs`; never backwards. `balancers`: only
+   * One request per balancer that is present and heard, with its counts at virtual time `nowMs`; never backwards. `balancers`: only
    * these, by index.
    */
   exportAt(nowMs: number, balancers?: readonly number[]): Iterable<Export>;
@@ -38,7 +38,7 @@ export function createEmitter(fleet: Fleet, flavor: EmittedFlavor, epochMs: Epoc
       for (const balancer of balancers) {
         const sender = senders[balancer] as Sender;
         if (at(fleet.balancers.present, balancer) === 0) sender.skip(nowMs);
-        else yield sender.exportAt(nowMs);
+        else if (at(fleet.balancers.unheard, balancer) === 0) yield sender.exportAt(nowMs);
       }
     },
   };

@@ -78,6 +78,11 @@ export function applyChange(fleet: Fleet, now: number, change: Change): void {
       reset(fleet, fleet.l4.balancersChanged(fleet.presentBalancers()));
       fleet.balancersMoved();
       return;
+    case 'telemetry':
+      for (const balancer of fleet.chosenBalancers(change.balancers)) {
+        fleet.balancers.unheard[balancer] = change.arrives ? 0 : 1;
+      }
+      return;
     case 'accept_rate':
       for (const balancer of fleet.chosenBalancers(change.balancers)) {
         fleet.balancers.acceptsPerS[balancer] = change.acceptsPerS;

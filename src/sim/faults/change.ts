@@ -88,6 +88,8 @@ export type Change =
   | { readonly kind: 'hot_key'; readonly cluster: number; readonly share: number }
   /** This share of new connections comes from so few addresses, each of which is hashed to one balancer; 0: none. */
   | { readonly kind: 'nat'; readonly sources: number; readonly share: number }
+  /** Balancers serve on, and nobody hears of it: what carries their metrics is gone, or is back. */
+  | { readonly kind: 'telemetry'; readonly balancers: BalancerChoice; readonly arrives: boolean }
   | { readonly kind: 'l4_nodes'; readonly nodes: number }
   | { readonly kind: 'balancers'; readonly balancers: BalancerChoice; readonly present: boolean }
   | { readonly kind: 'accept_rate'; readonly balancers: BalancerChoice; readonly acceptsPerS: number };

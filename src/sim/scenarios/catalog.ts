@@ -7,7 +7,7 @@ import {
   configPushUnstaged,
 } from './config-pushes.ts';
 import { acceptQueue, certificateStalled, launchDay, ticketRotation } from './edge.ts';
-import { healthCascade, healthCascadePanic } from './health.ts';
+import { healthCascade, healthCascadePanic, healthFlapping } from './health.ts';
 import { l4Consistent, l4Rehash } from './l4.ts';
 import { noisyNeighbour } from './neighbours.ts';
 import { dependencySlow, retryLayers } from './overload.ts';
@@ -15,7 +15,8 @@ import { cleanDay, cleanMonth, controlPlaneDead, doubledLoad, quietNight, rollin
 import { regionLost } from './regions.ts';
 import type { Scenario } from './scenario.ts';
 import { shadowDrops } from './shadows.ts';
-import { sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
+import { telemetryLost, trafficStopped } from './silence.ts';
+import { ejectionCap, sinkholeLeastConnections, sinkholeTwoChoices } from './sinkholes.ts';
 import { hotKey, scaleOutLongLived, websocketsNat } from './skews.ts';
 import { hostsSlow } from './slow-hosts.ts';
 import { stalledStream } from './streams.ts';
@@ -26,9 +27,13 @@ import { zoneHot } from './zones.ts';
 export const SCENARIOS: readonly Scenario[] = [
   sinkholeLeastConnections,
   sinkholeTwoChoices,
+  ejectionCap,
   hostsSlow,
   healthCascade,
   healthCascadePanic,
+  healthFlapping,
+  trafficStopped,
+  telemetryLost,
   twoSignalChecks,
   configPushGlobal,
   configPushCanary,

@@ -167,6 +167,7 @@ export const configBudgetSpent: Scenario = {
       untilMs: FAULT_AT_MS + 75 * MINUTE_MS,
       expected: incident(ALERT.configPushRegression, {
         alternatives: [ALERT.configPushUnstaged],
+        members: [ALERT.configBudgetSpent],
         severity: 'page',
         withinMs: 6 * MINUTE_MS,
         pages: 1,

@@ -14,8 +14,9 @@ const PER_BALANCER_MAX = 8000;
 const NO_CPU = 'Envoy tells no CPU and no time of TLS handshakes';
 
 /** What a balancer that tells its CPU adds. */
-const withCpu = <T extends { readonly evidence: readonly Named[] }>(storm: T): T => ({
+const withCpu = <T extends { readonly evidence: readonly Named[] }>(storm: T) => ({
   ...storm,
+  members: [ALERT.balancerSaturation, ALERT.stageTailShift],
   evidence: [...storm.evidence, named('what it costs in CPU', /\bCPU\b/)],
 });
 

@@ -9,6 +9,7 @@ export const incident = (
   lead,
   alternatives: [],
   tiers: null,
+  members: [],
   runbook: lead,
   ends: 'resolved',
   because: null,

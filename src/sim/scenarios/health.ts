@@ -2,8 +2,8 @@ import { ALERT } from '../../model/conventions.ts';
 import type { TimedChange } from '../faults/change.ts';
 import { CLUSTER, type ClusterSpec, type FleetSpec, hostsOf } from '../fleet-spec.ts';
 import { ACTIVE_CHECKS } from '../health/active-checks.ts';
-import { incident, named } from './expectations.ts';
-import { edgeFleet, MINUTE_MS } from './fleets.ts';
+import { incident, named, quiet } from './expectations.ts';
+import { edgeFleet, MINUTE_MS, sizedFleet } from './fleets.ts';
 import type { Plan, Scenario, Size } from './scenario.ts';
 
 const FAULT_AT_MS = 20 * MINUTE_MS;
@@ -79,4 +79,41 @@ export const healthCascadePanic: Scenario = {
   size: SIZE,
   range: RANGE,
   plan: (size, seed) => cascade(cascadeFleet(size, seed, 0)),
+};
+
+/** In and out: eight times an hour. */
+const FLAPS = { times: 5, everyMs: 7.5 * MINUTE_MS, downMs: 3 * MINUTE_MS } as const;
+
+export const healthFlapping: Scenario = {
+  name: 'health-flapping',
+  title: 'the check of one host fails for 3 min every 7.5 min; whoever reaches it is served',
+  size: { hosts: 12, balancers: 2, zones: 1, requestsPerS: 300 },
+  range: { hosts: [10, 60], balancers: [2, 10], zones: [1, 4], requestsPerS: [100, 50_000] },
+  plan(size, seed) {
+    const probes = (see: 'fail' | 'real') => ({ kind: 'hosts', cluster: 0, hosts: [1], set: { probes: see } }) as const;
+    const overAtMs = FAULT_AT_MS + FLAPS.times * FLAPS.everyMs;
+    const expected = incident(ALERT.healthCheckFlapping, {
+      severity: 'ticket',
+      // The seventh change of health is the fourth time that it falls.
+      withinMs: 3 * FLAPS.everyMs + MINUTE_MS,
+      pages: 0,
+      evidence: [named('the host', /\bapp-1\b/), named('how often', /\d+ changes of health/)],
+    });
+    return {
+      fleet: sizedFleet(size, { seed, cluster: { checks: ACTIVE_CHECKS } }),
+      timeline: Array.from({ length: FLAPS.times }, (_, i) => FAULT_AT_MS + i * FLAPS.everyMs).flatMap(
+        (at): TimedChange[] => [
+          { at, change: probes('fail') },
+          { at: at + FLAPS.downMs, change: probes('real') },
+        ],
+      ),
+      engine: 'fluid',
+      pushMs: 10_000,
+      faultAtMs: FAULT_AT_MS,
+      overAtMs,
+      untilMs: overAtMs + 70 * MINUTE_MS,
+      expected,
+      expectedOfEnvoy: quiet(0, 'Envoy tells how many hosts are healthy, not which'),
+    };
+  },
 };

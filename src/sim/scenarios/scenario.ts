@@ -50,6 +50,8 @@ export interface IncidentExpected {
   readonly withinMs: number;
   readonly pages: number;
   readonly evidence: readonly Named[];
+  /** Names of alerts that must have been in it beside the lead. */
+  readonly members: readonly string[];
   /** How it stands at the scenario's end. */
   readonly ends: Ending;
   /** Why less is asked than fuller telemetry would tell; null = nothing less is. */

@@ -31,6 +31,7 @@ const sinkhole: Omit<IncidentExpected, 'severity' | 'pages' | 'withinMs' | 'evid
   lead: ALERT.fastFailSinkhole,
   alternatives: [],
   tiers: null,
+  members: [],
   runbook: ALERT.fastFailSinkhole,
   ends: 'resolved',
   because: null,
@@ -113,6 +114,55 @@ export const sinkholeTwoChoices: Scenario = {
         alternatives: [ALERT.fastFailSinkhole, ALERT.hostOutlier],
         runbook: ALERT.hostEjections,
         evidence: [{ what: 'that hosts are ejected', pattern: /eject/ }],
+      },
+    };
+  },
+};
+
+/** Of all hosts; one in ten may be ejected. */
+const BAD_SHARE = 0.3;
+/** As long as a good answer takes: they draw no more traffic than others. */
+const AS_LONG_MS = 40;
+
+export const ejectionCap: Scenario = {
+  name: 'ejection-cap',
+  title: 'three of ten hosts fail half of their requests as slowly as others answer, and one of ten may be ejected',
+  size: { hosts: 20, balancers: 2, zones: 1, requestsPerS: 800 },
+  // Bad hosts of another zone would be another failure domain, and page again.
+  range: { hosts: [20, 60], balancers: [2, 10], zones: [1, 1], requestsPerS: [800, 20_000] },
+  plan(size, seed) {
+    const bad = Array.from({ length: Math.round(BAD_SHARE * size.hosts) }, (_, i) => i);
+    const fail = (at: number, failShare: number): TimedChange => ({
+      at,
+      change: { kind: 'hosts', cluster: 0, hosts: bad, set: { failShare, failMs: AS_LONG_MS } },
+    });
+    const expected: IncidentExpected = {
+      ...sinkhole,
+      // Ejected three times they count as sinkholes, however slowly they fail.
+      alternatives: [ALERT.hostOutlier, ALERT.hostEjections],
+      severity: 'page',
+      pages: 1,
+      // A seventh fails beside what is ejected in turn: the slower tiers tell it.
+      withinMs: LASTS_MS + MINUTE_MS,
+      ends: 'calmed',
+      members: [ALERT.ejectionCapReached, ALERT.hostEjections, ALERT.hostOutlier, ALERT.upstreamErrors],
+      evidence: [{ what: 'that no more hosts may be ejected', pattern: /refused/ }],
+    };
+    return {
+      fleet: sizedFleet(size, { seed, cluster: { policy: 'two-choices', checks: SHALLOW_CHECKS, outliers: OUTLIERS } }),
+      timeline: [fail(FAULT_AT_MS, 0.5), fail(FAULT_AT_MS + LASTS_MS, 0)],
+      engine: null,
+      pushMs: 10_000,
+      faultAtMs: FAULT_AT_MS,
+      overAtMs: FAULT_AT_MS + LASTS_MS,
+      untilMs: FAULT_AT_MS + 75 * MINUTE_MS,
+      expected,
+      expectedOfEnvoy: {
+        ...expected,
+        lead: ALERT.hostOutlier,
+        alternatives: [ALERT.hostEjections],
+        runbook: ALERT.hostOutlier,
+        because: 'Envoy counts ejections by cluster and names no host',
       },
     };
   },
