@@ -14,8 +14,8 @@ const PER_CLUSTER: FleetTotal = { labels: [cluster] };
 const PER_BOTH: FleetTotal = { labels: [instance, cluster] };
 
 /**
- * Canonical metrics of the fleet at /metrics, by name. Few labels each, so that their number is bounded by balancers and
- * clusters; only requests are told by host.
+ * Canonical metrics of the fleet at /metrics, by name. Few labels each, so that their number is bounded by balancers
+ * and clusters; only requests are told by host.
  */
 export const FLEET_TOTALS: ReadonlyMap<string, FleetTotal> = new Map<string, FleetTotal>([
   // Downstream by balancer and its zone, upstream by cluster and zone of the hosts.

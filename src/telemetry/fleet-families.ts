@@ -117,11 +117,18 @@ function add(sums: Map<string, number>, labels: Labels, value: number): void {
   sums.set(balancer, (sums.get(balancer) ?? 0) + value);
 }
 
-/** Mean of the last minute, 0 to 1; of balancers that tell CPU seconds /metrics has none. */
+/** Mean of the last minute, 0 to 1; of a balancer that tells seconds of its machine, busy of all. */
 function cpuOf(source: FleetSource, from: EpochMs, to: EpochMs): ReadonlyMap<string, number> {
   const permille = new Map<string, number>();
   for (const { labels, range } of seriesOf(source, 'balancer.cpu.permille')) add(permille, labels, range(from, to));
   const means = new Map<string, number>();
+  const busy = new Map<string, number>();
+  const all = new Map<string, number>();
+  for (const { labels, range } of seriesOf(source, 'balancer.cpu.time')) {
+    add(all, labels, range(from, to));
+    if (labels.get('state') === 'busy') add(busy, labels, range(from, to));
+  }
+  for (const [balancer, seconds] of all) if (seconds > 0) means.set(balancer, (busy.get(balancer) ?? 0) / seconds);
   for (const { labels, range } of seriesOf(source, 'balancer.cpu.samples')) {
     const samples = range(from, to);
     const balancer = labels.get('balancer') ?? '';
@@ -130,7 +137,9 @@ function cpuOf(source: FleetSource, from: EpochMs, to: EpochMs): ReadonlyMap<str
   return means;
 }
 
-const seriesOf = (source: FleetSource, name: 'balancer.cpu.permille' | 'balancer.cpu.samples') =>
+type CpuFeature = 'balancer.cpu.permille' | 'balancer.cpu.samples' | 'balancer.cpu.time';
+
+const seriesOf = (source: FleetSource, name: CpuFeature) =>
   [...source.features(name)].map((series) => ({
     labels: series.labels,
     range: (from: EpochMs, to: EpochMs) => series.range(from, to),

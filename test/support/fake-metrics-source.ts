@@ -149,6 +149,16 @@ export function fakeFleet(): Aggregate {
   aggregate.peak('accept_queue.length', own).set(at, balancer, 3);
   aggregate.feature('balancer.cpu.samples', own).add(at, at, 2);
   aggregate.feature('balancer.cpu.permille', own).add(at, at, 500);
+  const seconds = (state: string) =>
+    aggregate.feature(
+      'balancer.cpu.time',
+      labelsOf([
+        ['balancer', 'lb-9'],
+        ['state', state],
+      ]),
+    );
+  seconds('busy').add(at, at, 30);
+  seconds('idle').add(at, at, 10);
   aggregate.config('file', 'v1').set(epochMs(30_000), balancer, 1);
   aggregate.config('file', 'v2').set(at, balancer, 1);
   aggregate.certificate('edge', 'x').set(at, balancer, 1_000_000);

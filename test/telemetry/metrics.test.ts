@@ -137,6 +137,7 @@ describe('what is read at each scrape', () => {
     assert.equal(sampleOf(families, 'lb_connections_active', lb), 100);
     assert.equal(sampleOf(families, 'lb_accept_queue_length', lb), 3);
     assert.equal(sampleOf(families, 'lb_cpu_utilization_ratio', lb), 0.25);
+    assert.equal(sampleOf(families, 'lb_cpu_utilization_ratio', { service_instance_id: 'lb-9' }), 0.75);
     assert.equal(sampleOf(families, 'lb_upstream_hosts', { lb_host_state: 'healthy' }), 4);
     const versions = families.get('lb_config_info')?.samples.map(({ labels }) => labels['lb_config_version']);
     assert.deepEqual(versions, ['v2'], 'only what runs now');

@@ -4,13 +4,13 @@ import { STAGES } from '../../model/stages.ts';
 import {
   alertsPanel,
   CHOSEN,
-  CONFIG_ROLLOUTS,
   configAndKernelRow,
   ERROR_SHARE,
   increase,
   L,
   of,
   quantileOf,
+  ROLLOUT_EVENTS,
   rate,
   sumBy,
   VARIABLE,
@@ -20,6 +20,8 @@ import type { Dashboard, Panel } from './spec.ts';
 const { balancer, cluster, downstream, upstream, errors } = CHOSEN;
 const BALANCER = `{{${L.balancer}}}`;
 const CLUSTER = `{{${L.cluster}}}`;
+/** In braces: more of a name follows it. */
+const CHOSEN_STAGE = `\${stage}`;
 const stageOf = (stage: string): string => `lb_stage_${stage}_duration_seconds`;
 
 const red: readonly Panel[] = [
@@ -130,7 +132,7 @@ const stages: readonly Panel[] = [
     description: 'Median, 95th and 99th percentile of the chosen stage over the chosen balancers.',
     unit: 's',
     queries: [0.5, 0.95, 0.99].map((quantile) => ({
-      expr: quantileOf(quantile, stageOf('$stage'), [], balancer),
+      expr: quantileOf(quantile, stageOf(CHOSEN_STAGE), [], balancer),
       legend: `p${quantile * 100}`,
     })),
   },
@@ -139,7 +141,7 @@ const stages: readonly Panel[] = [
     title: 'Chosen stage by balancer',
     description: 'The chosen stage at the chosen quantile, one line for each balancer.',
     unit: 's',
-    queries: [{ expr: quantileOf('$quantile', stageOf('$stage'), [L.balancer], balancer), legend: BALANCER }],
+    queries: [{ expr: quantileOf('$quantile', stageOf(CHOSEN_STAGE), [L.balancer], balancer), legend: BALANCER }],
   },
   {
     kind: 'timeseries',
@@ -274,7 +276,7 @@ export const balancersDashboard: Dashboard = {
   description: `Rate, errors and duration, the five stages of a request, config versions and kernel counters (${ATTRIBUTE.instance} names a balancer).`,
   from: 'now-6h',
   variables: [VARIABLE.job, VARIABLE.instance, VARIABLE.balancer, VARIABLE.cluster, VARIABLE.stage, VARIABLE.quantile],
-  annotations: [CONFIG_ROLLOUTS],
+  annotations: [ROLLOUT_EVENTS],
   rows: [
     { title: 'Rate, errors, duration', panels: red },
     { title: 'Stages', panels: stages },

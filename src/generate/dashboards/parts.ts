@@ -99,7 +99,7 @@ export const VARIABLE = {
 } as const satisfies Readonly<Record<string, Variable>>;
 
 /** When the first balancer took up a config version: one event per rollout, at its own time. */
-export const CONFIG_ROLLOUTS: Annotation = {
+export const ROLLOUT_EVENTS: Annotation = {
   name: 'Config rollouts',
   expr: `max by (${L.kind}, ${L.version}) (${of('slowburn_config_rollout_timestamp_seconds')}) * 1000`,
   color: 'purple',
@@ -161,7 +161,7 @@ export function alertsPanel({ alerts }: DashboardPlace): Panel {
 
 const perBalancer = (metric: string): string => sumBy([L.balancer], rate(metric, CHOSEN.balancer));
 
-/** What a balancer runs and what its kernel counts, on the same time axis as all else: every dashboard of balancers has it. */
+/** What a balancer runs and what its kernel counts, on the time axis of all else: dashboards of balancers have it. */
 export const configAndKernelRow = (): Row => ({
   title: 'Config and kernel',
   panels: [

@@ -1,5 +1,5 @@
 import { DASHBOARD } from '../../model/dashboards.ts';
-import { alertsPanel, BUDGET, BURN, CHOSEN, CONFIG_ROLLOUTS, of, TIME_LEFT, VARIABLE, YES_NO } from './parts.ts';
+import { alertsPanel, BUDGET, BURN, CHOSEN, of, ROLLOUT_EVENTS, TIME_LEFT, VARIABLE, YES_NO } from './parts.ts';
 import type { Dashboard, Panel } from './spec.ts';
 
 const GROUP = '{{slo}} {{group}}';
@@ -186,7 +186,7 @@ export const sloDashboard: Dashboard = {
   description: 'Budget, burn and events of one SLO and its groups.',
   from: 'now-24h',
   variables: [VARIABLE.job, VARIABLE.instance, VARIABLE.slo, VARIABLE.group],
-  annotations: [CONFIG_ROLLOUTS],
+  annotations: [ROLLOUT_EVENTS],
   rows: [
     { title: 'Now', panels: now },
     { title: 'Budget and burn', panels: budget },

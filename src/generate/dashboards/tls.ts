@@ -2,11 +2,11 @@ import { DASHBOARD } from '../../model/dashboards.ts';
 import {
   alertsPanel,
   CHOSEN,
-  CONFIG_ROLLOUTS,
   configAndKernelRow,
   L,
   of,
   quantileOf,
+  ROLLOUT_EVENTS,
   rate,
   sumBy,
   VARIABLE,
@@ -176,7 +176,7 @@ export const tlsDashboard: Dashboard = {
   description: 'Handshakes, what they cost, and when certificates end.',
   from: 'now-24h',
   variables: [VARIABLE.job, VARIABLE.instance, VARIABLE.balancer, VARIABLE.quantile],
-  annotations: [CONFIG_ROLLOUTS],
+  annotations: [ROLLOUT_EVENTS],
   rows: [
     { title: 'Certificates', panels: certificates },
     { title: 'Handshakes', panels: handshakes },
