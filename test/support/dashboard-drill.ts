@@ -27,7 +27,7 @@ const cluster = (name: string, requestsPerS: number, hosts: number, over: Partia
   ...over,
 });
 
-/** Three clusters behind four balancers. */
+/** Three clusters behind four balancers. Handshakes that wait for CPU at all are given up soon. */
 function fleetSpec(): FleetSpec {
   const retries = { max: 2, budget: 0.2 };
   const clusters = [
@@ -37,7 +37,7 @@ function fleetSpec(): FleetSpec {
   ];
   const size = { hosts: 16, balancers: 4, zones: 2, requestsPerS: 200 };
   const l4 = { nodes: 8, hashing: 'mod', tracking: false } as const;
-  const shape = { seed: 1, requestsPerConnection: 4, tls: { burstiness: 4 }, clients: { handshakeTimeoutMs: 3000 } };
+  const shape = { seed: 1, requestsPerConnection: 4, tls: { burstiness: 4 }, clients: { handshakeTimeoutMs: 25 } };
   return { ...edgeFleet(size, shape, clusters), l4 };
 }
 
@@ -45,7 +45,7 @@ function fleetSpec(): FleetSpec {
 const TIMELINE: readonly TimedChange[] = [
   { at: 60 * S, change: { kind: 'hosts', cluster: 0, hosts: [0], set: { failShare: 1, failMs: 2 } } },
   { at: 60 * S, change: { kind: 'hosts', cluster: 0, hosts: [3, 4, 5], set: { failShare: 0.3, failMs: 40 } } },
-  { at: 70 * S, change: { kind: 'config', balancers: [0], version: 'v2', effect: { cpuFactor: 5 } } },
+  { at: 70 * S, change: { kind: 'config', balancers: [0], version: 'v2', effect: { cpuFactor: 60 } } },
   { at: 80 * S, change: { kind: 'l4_nodes', nodes: 10 } },
   { at: 80 * S, change: { kind: 'config_updates', balancers: [3], accepted: false } },
   { at: 90 * S, change: { kind: 'hosts', cluster: 1, hosts: 'all', set: { probes: 'fail' } } },

@@ -88,6 +88,7 @@ describe('what is read at each scrape', () => {
     assert.equal(sampleOf(families, 'slowburn_balancers', { state: 'stale' }), 1);
     assert.equal(sampleOf(families, 'slowburn_alerts_firing', { alert: 'ErrorBudgetBurn', severity: 'page' }), 2);
     assert.equal(sampleOf(families, 'slowburn_alerts_firing', { alert: 'X', severity: 'ticket' }), 1);
+    assert.equal(sampleOf(families, 'slowburn_alerts_firing', { alert: 'HostSkew', severity: 'ticket' }), 0);
     assert.equal(sampleOf(families, 'slowburn_incidents', { severity: 'page', state: 'open' }), 2);
     assert.equal(sampleOf(families, 'slowburn_incidents', { severity: 'page', state: 'acknowledged' }), 1);
     assert.equal(sampleOf(families, 'slowburn_incidents', { severity: 'ticket', state: 'open' }), 0);

@@ -152,10 +152,7 @@ export function alertsPanel({ alerts }: DashboardPlace): Panel {
     width: 24,
     height: 6,
     min: 0,
-    queries: [
-      { expr: `sum by (alert, severity) (${firing})`, legend: '{{alert}} ({{severity}})' },
-      { expr: `sum(${firing}) or vector(0)`, legend: 'all' },
-    ],
+    queries: [{ expr: `sum by (alert, severity) (${firing})`, legend: '{{alert}} ({{severity}})' }],
   };
 }
 
@@ -185,12 +182,11 @@ export const configAndKernelRow = (): Row => ({
       kind: 'timeseries',
       title: 'Kernel: accept queue',
       description:
-        'Connections that wait to be accepted beside the limit, and those that a full queue turned away or the kernel dropped while listening.',
+        'Connections that wait to be accepted beside the limit, and those that the kernel dropped while listening.',
       unit: 'none',
       queries: [
         { expr: `max(${of('lb_accept_queue_length', CHOSEN.balancer)})`, legend: 'longest queue' },
         { expr: `min(${of('lb_accept_queue_limit', CHOSEN.balancer)})`, legend: 'smallest limit' },
-        { expr: sumBy([], rate('lb_accept_queue_overflows_total', CHOSEN.balancer)), legend: 'overflows/s' },
         { expr: sumBy([], rate('lb_host_tcp_listen_drops_total', CHOSEN.balancer)), legend: 'listen drops/s' },
       ],
     },

@@ -192,7 +192,7 @@ const week: readonly Panel[] = [
     unit: 'none',
     stack: true,
     min: 0,
-    queries: [{ expr: `sum by (alert) (${of('slowburn_alerts_firing')})`, legend: '{{alert}}' }],
+    queries: [{ expr: `topk(10, sum by (alert) (${of('slowburn_alerts_firing')}))`, legend: '{{alert}}' }],
   },
 ];
 
