@@ -15,6 +15,7 @@ import { type PeakCell, type PeakState, PeakStore } from './peak-cells.ts';
 import type { RolloutState } from './rollout-book.ts';
 import { SloCellStore } from './slo-cells.ts';
 import type { GroupState, SloGroup } from './slo-group.ts';
+import { type TotalCounter, type TotalHistogram, type TotalState, TotalStore, type TotalsView } from './total-cells.ts';
 import type { SloCells } from './view.ts';
 
 /** How often memory of what has aged out is looked for. */
@@ -24,6 +25,7 @@ const RUNS_KEPT_MS = 8 * DAY;
 /** As long as budgets remember. */
 const ROLLOUTS_KEPT_MS = 36 * DAY;
 const ENDS_KEPT_MS = 30 * DAY;
+const TOTALS_KEPT_MS = DAY;
 
 /** Everything as plain data that structured clone and v8.serialize take. Arrays are copies. */
 export interface AggregateState {
@@ -37,6 +39,7 @@ export interface AggregateState {
   readonly certificates: ReturnType<CertificateStore['snapshot']>;
   /** Absent in states of before it was kept. */
   readonly rollouts?: readonly RolloutState[];
+  readonly totals?: readonly TotalState[];
 }
 
 /** What the binder takes. Each call returns the same cell for the same labels and makes it when first asked for. */
@@ -47,6 +50,9 @@ export interface CellSource {
   gauge(name: GaugeName, labels: Labels, source: string): GaugeTarget;
   histogram(metric: string, labels: Labels): StageHistogram;
   peak(name: PeakName, labels: Labels): PeakCell;
+  /** Counted since the start, by canonical metric. */
+  total(metric: string, labels: Labels): TotalCounter;
+  totalHistogram(metric: string, labels: Labels): TotalHistogram;
   config(kind: string, version: string): LevelTarget;
   /** Takes ends in seconds since the epoch; `source` as for gauges. */
   certificate(name: string, source: string): LevelTarget;
@@ -62,7 +68,7 @@ export interface CellSource {
 }
 
 /** All cells and the book of balancers. The binder takes cells from it, series add to them, engines read them. */
-export interface Aggregate extends SloCells, FeatureView, CellSource {
+export interface Aggregate extends SloCells, FeatureView, TotalsView, CellSource {
   /** As BalancerListener. */
   heard(balancer: string, resource: AttributeTexts, newestPointAt: EpochMs, receivedAt: EpochMs): void;
   /**
@@ -87,6 +93,7 @@ export function createAggregate(): Aggregate {
   const peaks = new PeakStore();
   const configs = new ConfigStore();
   const certificates = new CertificateStore();
+  const totals = new TotalStore();
   let sweptAt = Number.NEGATIVE_INFINITY;
 
   const sweep = (now: EpochMs): void => {
@@ -97,6 +104,7 @@ export function createAggregate(): Aggregate {
     configs.forgetBefore(now - RUNS_KEPT_MS);
     configs.rollouts.forgetBefore(now - ROLLOUTS_KEPT_MS);
     certificates.forgetBefore(now - ENDS_KEPT_MS);
+    totals.forgetBefore(now - TOTALS_KEPT_MS, now);
     for (const store of [slos, features, histograms]) store.releaseExpired(now);
   };
 
@@ -115,6 +123,8 @@ export function createAggregate(): Aggregate {
     gauge: (name, labels, source) => gauges.cell(name, labels, source),
     histogram: (metric, labels) => histograms.cell(metric, labels),
     peak: (name, labels) => peaks.cell(name, labels),
+    total: (metric, labels) => totals.counter(metric, labels),
+    totalHistogram: (metric, labels) => totals.histogram(metric, labels),
     config: (kind, version) => configs.cell(kind, version),
     certificate: (name, source) => certificates.cell(name, source),
     renewals: (name) => certificates.renewals(name),
@@ -129,6 +139,8 @@ export function createAggregate(): Aggregate {
     gauges: (name, now) => gauges.readings(name, now, book),
     histograms: (metric) => histograms.series(metric),
     peaks: (name) => peaks.series(name),
+    totals: (metric) => totals.totals(metric),
+    totalHistograms: (metric) => totals.totalHistograms(metric),
     configs: (now) => configs.runs(now, book),
     rollouts: () => configs.rollouts.rollouts(),
     certificates: (now) => certificates.readings(now, book),
@@ -150,6 +162,7 @@ export function createAggregate(): Aggregate {
       configs: configs.snapshot(),
       certificates: certificates.snapshot(),
       rollouts: configs.rollouts.snapshot(),
+      totals: totals.snapshot(),
     }),
     restore(state) {
       book.restore(state.balancers);
@@ -161,6 +174,7 @@ export function createAggregate(): Aggregate {
       configs.restore(state.configs);
       certificates.restore(state.certificates);
       configs.rollouts.restore(state.rollouts ?? []);
+      totals.restore(state.totals ?? []);
     },
   };
 }

@@ -106,6 +106,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       notifiers,
       store,
       baseUrl,
+      grafanaUrl: config.grafanaUrl,
       runbook: (name) => readRunbook(config.runbooksDir, name),
     });
     const corrections = createCorrections({
@@ -156,6 +157,7 @@ export async function createApp(options: AppOptions): Promise<App> {
         firing: () => engine.evaluator.firing(),
         incidents: () => store.listIncidents({ states: ['open', 'acknowledged'], before: null, limit: 1000 }),
         balancers: () => engine.aggregate.balancers(clock.now()),
+        fleet: () => engine.aggregate,
         pointCounts: () => engine.series.counters(),
         seriesCount: () => engine.series.seriesCount(),
         foreignAlerts: () => foreign.held(),
@@ -198,6 +200,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       notifiers,
       clock,
       baseUrl,
+      grafanaUrl: config.grafanaUrl,
       writable: () => store.writable() && log.writable() && engine.evaluator.uncommitted() === 0,
       onAttempt: (receiver, result) => metrics.notification(receiver, result),
       onError: (error) => logger.error({ err: error }, 'a heartbeat failed in a way that is a bug'),

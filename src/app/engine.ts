@@ -43,6 +43,8 @@ export interface EngineOptions {
   readonly store: IncidentStore;
   /** Base of the links in messages, without a trailing slash. A function: the port may be known late. */
   readonly baseUrl: () => string;
+  /** Base of dashboard links where they lead to Grafana, without a trailing slash. */
+  readonly grafanaUrl?: string | null;
   /** The Markdown of a runbook of ours; null for any other. */
   readonly runbook: (name: string) => string | null;
 }
@@ -79,7 +81,7 @@ export function createEngine(options: EngineOptions): Engine {
         context(incident) {
           const markdown = options.runbook(incident.runbook);
           const step = markdown === null ? null : firstStep(markdown);
-          return { links: messageLinks(incident, step, options.baseUrl()), step };
+          return { links: messageLinks(incident, step, options.baseUrl(), options.grafanaUrl), step };
         },
       }),
   });

@@ -1,7 +1,8 @@
 import { formatInstant } from '../base/instant.ts';
 import { type EpochMs, epochMs, type Ms } from '../base/units.ts';
-import { labelName, type Part, selector } from '../generate/promql.ts';
+import { selector } from '../generate/promql.ts';
 import { ATTRIBUTE, canonicalMetric } from '../model/conventions.ts';
+import { labelName, type Part } from '../model/prometheus-names.ts';
 import { encodeMetrics } from '../otlp/encode-metrics.ts';
 import {
   type MetricPayload,

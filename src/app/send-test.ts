@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { EpochMs } from '../base/units.ts';
 import { type Alert, alertKey } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
+import { dashboardOf, dashboardUrl } from '../model/dashboards.ts';
 import type { Incident, Notification } from '../model/incident.ts';
 import { labelsOf } from '../model/labels.ts';
 import type { Receiver } from '../model/receiver.ts';
@@ -17,14 +18,20 @@ export interface TestStep {
 }
 
 /** Sends one message that says that it is a test, and closes it; each is tried once. Stops at the first failure. */
-export async function sendTest(receiver: Receiver, clock: Clock, baseUrl: string): Promise<readonly TestStep[]> {
+export async function sendTest(
+  receiver: Receiver,
+  clock: Clock,
+  baseUrl: string,
+  grafanaUrl: string | null = null,
+): Promise<readonly TestStep[]> {
   const notifier = createNotifier(receiver, clock);
   const now = clock.now();
   const episode = `test-${now}/1`;
   const links = {
     incident: `${baseUrl}/incidents/0`,
     runbook: `${baseUrl}/runbooks/${ALERT.notificationsFailing}`,
-    dashboard: `${baseUrl}/slos`,
+    dashboard:
+      grafanaUrl === null ? `${baseUrl}/slos` : dashboardUrl(grafanaUrl, dashboardOf(ALERT.notificationsFailing)),
   };
   const steps: TestStep[] = [];
   let handle: string | null = null;

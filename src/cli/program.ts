@@ -104,21 +104,35 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
 
   program
     .command('generate')
-    .description('write Prometheus rules and their unit tests from the SLO files')
+    .description('write Prometheus rules and their unit tests from the SLO files, and the Grafana dashboards')
     .option('--rules <dir>', 'rules folder; what it lacks comes from the shipped one')
-    .option('--out <dir>', 'where the rule files go', 'rules/prometheus')
+    .option(
+      '--out <dir>',
+      'where the rule files go; by itself it leaves the dashboards out (default: rules/prometheus)',
+    )
+    .option('--dashboards <dir>', 'where the dashboards go (default: dashboards)')
     .option(
       '--external-url <url>',
       'where people reach slowburn; links in alerts begin with it',
       'http://127.0.0.1:8080',
     )
+    .option('--grafana-url <url>', 'where people reach Grafana; dashboard links in alerts lead there')
     .addOption(new Option('--engine <engine>', 'who evaluates them').choices([...ENGINES]).default('prometheus'))
     .option('--check', 'only say what differs')
     .addHelpText('after', HELP.generate)
     .action((options: GenerateOptions) => {
-      const { rules = null, out, externalUrl, engine, check = false } = options;
-      const url = externalUrl.replace(/\/+$/, '');
-      done(runGenerate({ rulesDir: rules, outDir: out, externalUrl: url, engine, check }, io));
+      const { rules = null, out, engine, check = false } = options;
+      const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
+      const args = {
+        rulesDir: rules,
+        outDir: out ?? 'rules/prometheus',
+        dashboardsDir: options.dashboards ?? (out === undefined ? 'dashboards' : null),
+        externalUrl: withoutSlash(options.externalUrl),
+        grafanaUrl: options.grafanaUrl === undefined ? null : withoutSlash(options.grafanaUrl),
+        engine,
+        check,
+      };
+      done(runGenerate(args, io));
     });
   addIncidents(program, io, done);
   addActions(program, io, done);
@@ -203,8 +217,10 @@ interface ReplayOptions {
 
 interface GenerateOptions {
   readonly rules?: string;
-  readonly out: string;
+  readonly out?: string;
+  readonly dashboards?: string;
   readonly externalUrl: string;
+  readonly grafanaUrl?: string;
   readonly engine: Engine;
   readonly check?: boolean;
 }
@@ -249,7 +265,7 @@ Virtual time through the engine that serve runs, nothing sent; the same seed giv
 Exit codes: 0 all as expected, 1 a miss, 2 usage, 3 could not read or reach the target.`,
   generate: `
 Example:
-  slowburn generate                                  the SLOs in force, into rules/prometheus
+  slowburn generate                                  rules/prometheus from the SLOs in force, and dashboards
   slowburn generate --rules my-rules --out prom --external-url https://slowburn.example.com
   slowburn generate --check                          exit 1 when the files are not what the SLOs give
   promtool test rules rules/prometheus/tests/*.yaml  the unit tests that come with them

@@ -22,7 +22,12 @@ export async function runSendTest(
     return 2;
   }
   const { host, port } = config.listen.http;
-  const steps = await sendTest(receiver, systemClock, config.externalUrl ?? `http://${host}:${port}`);
+  const steps = await sendTest(
+    receiver,
+    systemClock,
+    config.externalUrl ?? `http://${host}:${port}`,
+    config.grafanaUrl,
+  );
   for (const { what, text } of steps) io.stdout(`${name} (${receiver.type}), ${what}: ${text}\n`);
   return steps.every(({ ok }) => ok) ? 0 : 1;
 }

@@ -25,6 +25,8 @@ export interface ServiceConfig {
   readonly runbooksDir: string;
   /** Where people reach the UI and the runbooks; links in messages start with it. Null = made from the HTTP address. */
   readonly externalUrl: string | null;
+  /** Where people reach Grafana with the shipped dashboards. Null = dashboard links lead to slowburn's own pages. */
+  readonly grafanaUrl: string | null;
   readonly insecure: boolean;
   readonly tokens: readonly AccessToken[];
   readonly receivers: readonly Receiver[];

@@ -103,16 +103,16 @@ const role = (text: string | undefined): AccessToken['role'] => (text === 'opera
 const named = (nodes: readonly SourceNode[], key: string): readonly { name: string; at: Position }[] =>
   nodes.map((node) => ({ name: textOf(child(node, key)) ?? '', at: child(node, key)?.at ?? node.at }));
 
-/** The URL that links start with, without a final slash; null where none is written. */
-export function resolveExternalUrl(root: SourceNode, report: Report): string | null {
-  const node = child(root, 'externalUrl');
+/** A URL that links start with, without a final slash; null where none is written. */
+export function resolveBaseUrl(root: SourceNode, key: string, example: string, report: Report): string | null {
+  const node = child(root, key);
   const text = textOf(node);
   if (node === undefined || text === undefined) return null;
   if (!isHttpUrl(text) || /[?#]/.test(text)) {
     report.error(node.at, {
       code: 'CONFIG_URL_INVALID',
-      message: 'externalUrl is not an absolute http or https URL',
-      fix: 'write for example https://slowburn.example.com',
+      message: `${key} is not an absolute http or https URL`,
+      fix: `write for example ${example}`,
     });
   }
   return text.replace(/\/+$/, '');

@@ -88,6 +88,9 @@ export const ServiceSchema = Type.Object(
     rules: Type.Optional(text('Rules folder over the shipped rules.', 'a path')),
     runbooks: Type.Optional(text('Folder with one <AlertName>.md per alert.', 'a path')),
     externalUrl: Type.Optional(text('Where people reach the UI; links in messages start with it.', 'an http URL')),
+    grafanaUrl: Type.Optional(
+      text('Where people reach Grafana; dashboard links in messages lead to the shipped dashboards.', 'an http URL'),
+    ),
     insecure: Type.Optional(flag('Allows other than loopback addresses without any token.')),
     identityHeader: Type.Optional(text('Header that names a balancer when its resource does not.', 'a header name')),
     otlp: Type.Optional(

@@ -1,10 +1,12 @@
 import { formatDuration } from '../base/duration.ts';
 import { MINUTE, ms } from '../base/units.ts';
 import { ALERT, canonicalMetric } from '../model/conventions.ts';
+import { dashboardOf, dashboardUrl } from '../model/dashboards.ts';
+import { labelName, type Part } from '../model/prometheus-names.ts';
 import { budgetRatioOf } from '../slo/budget.ts';
 import { plainIndicator } from '../slo/composite.ts';
 import type { Fraction, MetricQuery, Slo, Tier } from '../slo/slo.ts';
-import { labelName, literal, type Part, quoted, selector, shortOf } from './promql.ts';
+import { literal, quoted, selector, shortOf } from './promql.ts';
 import type { AlertingRule, RecordingRule, RuleFile, RuleGroup } from './rule-file.ts';
 
 /** What differs between the engines that evaluate the rules. */
@@ -21,6 +23,8 @@ export interface GenerateOptions {
   readonly engine: Engine;
   /** Base of runbook and dashboard links, without a trailing slash. */
   readonly externalUrl: string;
+  /** Base of dashboard links where they lead to Grafana, without a trailing slash. */
+  readonly grafanaUrl?: string | null;
 }
 
 export const BAD = 'slo:events_bad:delta1m';
@@ -117,7 +121,7 @@ function recordings(slo: Slo, by: readonly string[]): readonly RecordingRule[] {
 /** Histograms are counted by their number of observations. */
 const partOf = ({ metric }: MetricQuery): Part => (canonicalMetric(metric)?.type === 'histogram' ? 'count' : 'total');
 
-function alertOf(slo: Slo, tier: Tier, { externalUrl }: GenerateOptions): AlertingRule {
+function alertOf(slo: Slo, tier: Tier, options: GenerateOptions): AlertingRule {
   const threshold = literal(thresholdOf(slo, tier));
   const conditions = [tier.long, tier.short].map((length) => `${ratio(slo, length)} >= ${threshold}`);
   if (tier.minBadEvents > 0) conditions.push(`${sum(slo, BAD, tier.long)} >= ${tier.minBadEvents}`);
@@ -138,10 +142,15 @@ function alertOf(slo: Slo, tier: Tier, { externalUrl }: GenerateOptions): Alerti
       description:
         `Over ${windows} at least ${threshold} of the events were bad: ` +
         `at this pace the budget of ${slo.window.text} is gone within ${tier.name}.`,
-      runbook_url: runbookUrl(slo, externalUrl),
-      dashboard_url: `${externalUrl}/slos?slo=${encodeURIComponent(slo.id)}`,
+      runbook_url: runbookUrl(slo, options.externalUrl),
+      dashboard_url: dashboardUrlOf(slo, options),
     },
   };
+}
+
+function dashboardUrlOf({ id }: Slo, { externalUrl, grafanaUrl = null }: GenerateOptions): string {
+  if (grafanaUrl === null) return `${externalUrl}/slos?slo=${encodeURIComponent(id)}`;
+  return dashboardUrl(grafanaUrl, dashboardOf(ALERT.errorBudgetBurn), { slo: id });
 }
 
 const runbookUrl = ({ runbook }: Slo, externalUrl: string): string =>

@@ -1,19 +1,5 @@
-import { canonicalMetric } from '../model/conventions.ts';
+import { labelName, type Part, prometheusName } from '../model/prometheus-names.ts';
 import type { Condition, Fraction, MetricQuery } from '../slo/slo.ts';
-
-/** What of a metric is read: a counter's total, or a part of a histogram. */
-export type Part = 'total' | 'count' | 'buckets' | { readonly atOrBelow: number };
-
-/** Names as OpenTelemetry's Prometheus compatibility gives them: `lb.requests` is `lb_requests_total`. */
-export function prometheusName(metric: string, part: Part): string {
-  const known = canonicalMetric(metric);
-  const unit = known?.unit === 's' ? '_seconds' : '';
-  const base = `${labelName(metric)}${unit}`;
-  if (part === 'total') return `${base}_total`;
-  return part === 'count' ? `${base}_count` : `${base}_bucket`;
-}
-
-export const labelName = (attribute: string): string => attribute.replace(/[^a-zA-Z0-9_]/g, '_');
 
 /** A string literal of PromQL. */
 export const quoted = (text: string): string =>

@@ -1,6 +1,7 @@
+import { labelName, type Part, prometheusName } from '../model/prometheus-names.ts';
 import { plainIndicator } from '../slo/composite.ts';
 import type { Condition, Slo } from '../slo/slo.ts';
-import { labelName, type Part, prometheusName, quoted } from './promql.ts';
+import { quoted } from './promql.ts';
 
 type Attributes = ReadonlyMap<string, string>;
 

@@ -1,20 +1,38 @@
+import { HOUR } from '../base/units.ts';
 import { runbookUrl } from '../correlate/runbook-link.ts';
 import { presentAlerts } from '../model/blast-radius.ts';
+import { dashboardOf, dashboardUrl } from '../model/dashboards.ts';
 import type { Incident } from '../model/incident.ts';
 import type { RunbookStep } from '../model/runbook-step.ts';
 import type { MessageLinks } from './notifier.ts';
 
 /**
  * The links of a message about an incident. `step` is the first step of its runbook, if it is one of ours: the link
- * leads there.
+ * leads there. With a Grafana the dashboard is the one of the lead's alert, else a page of ours.
  */
-export function messageLinks(incident: Incident, step: RunbookStep | null, baseUrl: string): MessageLinks {
+export function messageLinks(
+  incident: Incident,
+  step: RunbookStep | null,
+  baseUrl: string,
+  grafanaUrl: string | null = null,
+): MessageLinks {
   const runbook = runbookUrl(incident.runbook, baseUrl);
   return {
     incident: `${baseUrl}/incidents/${incident.id}`,
     runbook: step === null ? runbook : `${runbook}#${step.anchor}`,
-    dashboard: `${baseUrl}${dashboardPath(incident)}`,
+    dashboard: grafanaUrl === null ? `${baseUrl}${dashboardPath(incident)}` : grafanaLink(incident, grafanaUrl),
   };
+}
+
+/** Opens an hour before the incident and goes on; narrowed to where its lead is. */
+function grafanaLink(incident: Incident, grafanaUrl: string): string {
+  const lead = incident.members.find(({ alert }) => alert.key === incident.lead)?.alert;
+  const url = dashboardUrl(grafanaUrl, dashboardOf(lead?.name ?? ''), {
+    slo: lead?.labels.get('slo'),
+    cluster: lead?.place.cluster,
+    balancer: lead?.place.balancer,
+  });
+  return `${url}${url.includes('?') ? '&' : '?'}from=${incident.episodeAt - HOUR}&to=now`;
 }
 
 /** The page of the budgets, narrowed to what all that burns has in common; the fleet where only balancers are named. */

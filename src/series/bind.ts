@@ -3,6 +3,7 @@ import { labelsKey, labelsOf } from '../model/labels.ts';
 import type { Slo } from '../slo/slo.ts';
 import { bindFeatures } from './bind-features.ts';
 import { bindSlo, compileSlo } from './bind-slo.ts';
+import { bindTotals } from './bind-totals.ts';
 import type { Binder, SeriesBinding, SeriesDescription } from './binding.ts';
 import { BindingDraft } from './binding-draft.ts';
 import { ownPairs } from './profiles/profile.ts';
@@ -40,6 +41,7 @@ export function createBinder({ slos, aggregate, ignoredClusters }: BinderDeps): 
       for (const one of series) {
         for (const slo of compiled) bindSlo(draft, slo, one, description.balancer, aggregate);
         bindFeatures(draft, one, origin, aggregate);
+        bindTotals(draft, one, origin, aggregate);
       }
       return draft.toBinding(understood, reads);
     },

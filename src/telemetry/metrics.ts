@@ -1,11 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { BalancerState } from '../aggregate/features.ts';
-import type { EpochMs } from '../base/units.ts';
+import { type EpochMs, epochMs } from '../base/units.ts';
 import type { GroupStatus } from '../burn/status.ts';
 import type { Alert } from '../model/alert.ts';
 import type { Incident } from '../model/incident.ts';
 import type { ReceiverMetrics } from '../otlp/consumer.ts';
 import { renderFamilies } from './exposition.ts';
+import { type FleetSource, fleetFamilies } from './fleet-families.ts';
 import { type ReceiverState, receiverFamilies } from './receiver-families.ts';
 import { sloFamilies } from './slo-families.ts';
 import { stateFamilies } from './state-families.ts';
@@ -18,6 +19,7 @@ export interface MetricsSource {
   /** Incidents that are not resolved. */
   incidents(): readonly Incident[];
   balancers(): readonly BalancerState[];
+  fleet(): FleetSource;
   /** Points since the start by what became of them: accepted, rejected by reason, and so on. */
   pointCounts(): ReadonlyMap<string, number>;
   seriesCount(): number;
@@ -107,6 +109,7 @@ export function createProductMetrics(options: { version: string; source: Metrics
         ...stateFamilies(source),
         ...receiverFamilies(source.receivers(), source.now()),
         ...sloFamilies(source.statuses()),
+        ...fleetFamilies(source.fleet(), epochMs(source.now())),
       ]);
       return `${await registry.metrics()}${present}`;
     },

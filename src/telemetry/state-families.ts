@@ -1,3 +1,4 @@
+import { ALERT } from '../model/conventions.ts';
 import { type Family, labelText, type Sample } from './exposition.ts';
 import type { MetricsSource } from './metrics.ts';
 
@@ -29,8 +30,12 @@ export function stateFamilies(source: MetricsSource): readonly Family[] {
     {
       name: 'slowburn_alerts_firing',
       type: 'gauge',
-      help: 'Alerts that fire, by name and severity.',
-      samples: () => tally(source.firing().map(({ name, severity }) => labelText({ alert: name, severity }))),
+      help: 'Alerts that fire, by name and severity; 0 for those of ours that do not.',
+      samples: () =>
+        tally(
+          source.firing().map(({ name, severity }) => labelText({ alert: name, severity })),
+          ALERT_LABELS,
+        ),
     },
     {
       name: 'slowburn_foreign_alerts',
@@ -50,6 +55,9 @@ export function stateFamilies(source: MetricsSource): readonly Family[] {
   ];
 }
 
+const ALERT_LABELS = Object.values(ALERT).flatMap((alert) =>
+  ['page', 'ticket'].map((severity) => labelText({ alert, severity })),
+);
 const INCIDENT_LABELS = ['page', 'ticket'].flatMap((severity) =>
   ['open', 'acknowledged'].map((state) => labelText({ severity, state })),
 );

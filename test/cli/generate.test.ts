@@ -16,6 +16,40 @@ describe('slowburn generate', () => {
 
   const generate = (...args: readonly string[]): Promise<Answer> => runCommand(directory, ['generate', ...args]);
 
+  test('the committed dashboards are what is generated', async () => {
+    const { code, stdout } = await runCommand(PACKAGE, ['generate', '--check']);
+    assert.equal(stdout, '');
+    assert.equal(code, 0);
+  });
+
+  test('dashboards are written, compared and cleared like rules; a file of the user stays', async () => {
+    const folder = join(directory, 'dashboards');
+    assert.equal((await generate()).code, 0);
+    assert.equal(readdirSync(folder).length, 6);
+    const file = join(folder, 'slowburn-tls.json');
+    writeFileSync(join(folder, 'slowburn-gone.json'), readFileSync(file));
+    writeFileSync(join(folder, 'own.json'), '{}');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('percentunit', 'percent'));
+    const { code, stdout } = await generate('--check');
+    assert.equal(code, 1);
+    assert.deepEqual(stdout.trim().split('\n'), [
+      'dashboards/slowburn-tls.json: differs from what is generated',
+      'dashboards/slowburn-gone.json: nothing asks for it any more',
+    ]);
+    await generate('--dashboards', 'dashboards');
+    assert.equal((await generate('--check')).code, 0);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => !name.startsWith('slowburn-')),
+      ['own.json'],
+    );
+    assert.equal(readdirSync(folder).length, 7);
+  });
+
+  test('--out by itself leaves the dashboards out', async () => {
+    await generate('--out', 'prom');
+    assert.deepEqual(readdirSync(directory), ['prom']);
+  });
+
   test('the committed rules are what the shipped SLOs give', async () => {
     const { code, stdout } = await generate('--check', '--out', join(PACKAGE, 'rules', 'prometheus'));
     assert.equal(stdout, '');
@@ -45,8 +79,8 @@ describe('slowburn generate', () => {
     const { code, stdout } = await generate('--check', '--out', out);
     assert.equal(code, 1);
     assert.deepEqual(stdout.trim().split('\n').sort(), [
-      'out/gone.yaml: no SLO has it',
-      'out/upstream-availability.yaml: differs from what the SLO files give',
+      'out/gone.yaml: nothing asks for it any more',
+      'out/upstream-availability.yaml: differs from what is generated',
       'out/upstream-latency.yaml: missing',
     ]);
     await generate('--out', out);
@@ -58,6 +92,14 @@ describe('slowburn generate', () => {
     assert.equal((await generate('--external-url', 'https://sb.example.com/')).code, 0);
     const text = readFileSync(join(directory, 'rules', 'prometheus', 'upstream-availability.yaml'), 'utf8');
     assert.match(text, /runbook_url: https:\/\/sb\.example\.com\/runbooks\/ErrorBudgetBurn\n/);
+    assert.match(text, /dashboard_url: https:\/\/sb\.example\.com\/slos\?slo=upstream-availability\n/);
+    assert.equal((await generate('--grafana-url', 'https://g.example.com/grafana/')).code, 0);
+    const linked = readFileSync(join(directory, 'rules', 'prometheus', 'upstream-availability.yaml'), 'utf8');
+    assert.ok(
+      linked.includes(
+        'https://g.example.com/grafana/d/slowburn-slo/slowburn-slo-detail?var-slo=upstream-availability\n',
+      ),
+    );
     assert.equal((await generate('--engine', 'influx')).code, 2);
   });
 });

@@ -47,6 +47,7 @@ describe('loadServiceConfig', () => {
       rulesDir: null,
       runbooksDir: path.join(PACKAGE, 'runbooks'),
       externalUrl: null,
+      grafanaUrl: null,
       insecure: false,
       tokens: [],
       receivers: [],
@@ -66,6 +67,7 @@ describe('loadServiceConfig', () => {
 data: ./state
 rules: ./rules
 externalUrl: https://slowburn.example.com/
+grafanaUrl: https://example.com/grafana/
 insecure: false
 identityHeader: X-Balancer
 otlp: { path: /in/otlp, maxBytes: 20971520 }
@@ -86,6 +88,7 @@ receivers:
     assert.equal(config.dataDir, folder.path('etc/state'));
     assert.equal(config.rulesDir, folder.path('etc/rules'));
     assert.equal(config.externalUrl, 'https://slowburn.example.com');
+    assert.equal(config.grafanaUrl, 'https://example.com/grafana');
     assert.equal(config.identityHeader, 'x-balancer');
     assert.deepEqual(config.otlp, { path: '/in/otlp', maxBytes: 20_971_520 });
     assert.deepEqual(config.tokens, [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { literal, prometheusName, quoted, selector, shortOf } from '../../src/generate/promql.ts';
+import { literal, quoted, selector, shortOf } from '../../src/generate/promql.ts';
+import { prometheusName } from '../../src/model/prometheus-names.ts';
 
 describe('PromQL of the generated rules', () => {
   test('names are those of OpenTelemetry in Prometheus', () => {

@@ -233,6 +233,24 @@ describe('links', () => {
     test(`${name}: ${path}`, () => assert.equal(linksOf(...alerts).dashboard, `http://s${path}`));
   }
 
+  test('with a Grafana, to the dashboard of the lead, at the time of the incident and at its place', () => {
+    const grafanaOf = (...alerts: readonly Alert[]) => {
+      const { incident } = last(new Scene().at(0, ...alerts.map((alert) => ['fired', alert] as const)));
+      const from = `from=${incident.episodeAt - 3_600_000}&to=now`;
+      return messageLinks(incident, STEP, 'http://s', 'https://g/sub').dashboard.replace(from, 'AN_HOUR_BEFORE');
+    };
+    assert.equal(
+      grafanaOf(PAGE),
+      'https://g/sub/d/slowburn-slo/slowburn-slo-detail?var-slo=checkout-availability&var-cluster=checkout&AN_HOUR_BEFORE',
+    );
+    assert.equal(
+      grafanaOf(PAGE, HOST),
+      'https://g/sub/d/slowburn-balancers/slowburn-balancer-stages-and-red?var-cluster=checkout&AN_HOUR_BEFORE',
+    );
+    const lost = alertOf('TelemetryLost', {});
+    assert.equal(grafanaOf(lost), 'https://g/sub/d/slowburn-fleet/slowburn-fleet-slos?AN_HOUR_BEFORE');
+  });
+
   test('a runbook elsewhere is linked as it is', () => {
     const scene = new Scene().at(0, ['fired', { ...PAGE, runbook: 'https://wiki.example/burn' }]);
     assert.equal(messageLinks(last(scene).incident, null, 'http://s').runbook, 'https://wiki.example/burn');

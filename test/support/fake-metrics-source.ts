@@ -1,7 +1,10 @@
+import { type Aggregate, createAggregate } from '../../src/aggregate/cells.ts';
 import type { BalancerState } from '../../src/aggregate/features.ts';
 import { burnRate, epochMs, ms, ratio } from '../../src/base/units.ts';
 import type { GroupStatus } from '../../src/burn/status.ts';
 import type { Alert } from '../../src/model/alert.ts';
+import { canonicalMetric } from '../../src/model/conventions.ts';
+import { FLEET_TOTALS } from '../../src/model/fleet-totals.ts';
 import type { Incident } from '../../src/model/incident.ts';
 import { labelsOf, NO_LABELS } from '../../src/model/labels.ts';
 import { NO_STAGES } from '../../src/model/stages.ts';
@@ -122,6 +125,46 @@ export const fakeBalancer = (id: string, stale: boolean): BalancerState => ({
   brackets: [],
 });
 
+/** A fleet of one balancer that tells one series of each metric, with every label that it may have. */
+export function fakeFleet(): Aggregate {
+  const aggregate = createAggregate();
+  const [at, balancer] = [epochMs(90_000), 'lb-0'];
+  aggregate.heard(balancer, new Map(), at, at);
+  for (const [metric, { labels }] of FLEET_TOTALS) {
+    const all = labelsOf(labels.map((name) => [name, `${name} of "${metric}"`]));
+    if (canonicalMetric(metric)?.type === 'histogram') {
+      aggregate.totalHistogram(metric, all).add(at, at, Float64Array.of(0.1, 1), Float64Array.of(5, 2, 1), 3.5);
+    } else aggregate.total(metric, all).add(at, at, 7);
+  }
+  const own = labelsOf([['balancer', balancer]]);
+  const [cluster, state] = [['cluster', 'checkout'] as const, ['state', 'healthy'] as const];
+  for (const [name, labels] of [
+    ['accept_queue.limit', own],
+    ['cluster.hosts', labelsOf([cluster, state])],
+    ['cluster.ejections.active', labelsOf([cluster])],
+  ] as const) {
+    aggregate.gauge(name, labels, 'x').set(at, balancer, 4);
+  }
+  aggregate.peak('connections.active', own).set(at, balancer, 100);
+  aggregate.peak('accept_queue.length', own).set(at, balancer, 3);
+  aggregate.feature('balancer.cpu.samples', own).add(at, at, 2);
+  aggregate.feature('balancer.cpu.permille', own).add(at, at, 500);
+  const seconds = (state: string) =>
+    aggregate.feature(
+      'balancer.cpu.time',
+      labelsOf([
+        ['balancer', 'lb-9'],
+        ['state', state],
+      ]),
+    );
+  seconds('busy').add(at, at, 30);
+  seconds('idle').add(at, at, 10);
+  aggregate.config('file', 'v1').set(epochMs(30_000), balancer, 1);
+  aggregate.config('file', 'v2').set(at, balancer, 1);
+  aggregate.certificate('edge', 'x').set(at, balancer, 1_000_000);
+  return aggregate;
+}
+
 /** A source with a bit of everything; `over` replaces single reads. */
 export const fakeMetricsSource = (over: Partial<MetricsSource> = {}): MetricsSource => ({
   receivers: () => [
@@ -138,6 +181,7 @@ export const fakeMetricsSource = (over: Partial<MetricsSource> = {}): MetricsSou
       ['accepted', 1000],
       ['rejected_late', 3],
     ]),
+  fleet: fakeFleet,
   seriesCount: () => 42,
   foreignAlerts: () => 7,
   ...over,

@@ -16,20 +16,41 @@ export interface PrometheusOptions {
 /** The system's Prometheus (Debian package `prometheus`): it scrapes, evaluates rules and tells of alerts. */
 export interface Prometheus {
   readonly version: string;
+  readonly url: string;
   /** Its own figure of that name, over all labels. */
   figure(name: string): Promise<number>;
   start(): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
-export async function startPrometheus(options: PrometheusOptions): Promise<Prometheus> {
-  const config = join(options.directory, 'prometheus.yaml');
-  await writeFile(config, stringify(configOf(options)));
+export const startPrometheus = (options: PrometheusOptions): Promise<Prometheus> =>
+  startWith(options.directory, configOf(options));
+
+/** One that only scrapes these paths of a target, each as a job of its own, every `intervalS` seconds. */
+export const startScraper = (
+  directory: string,
+  target: string,
+  jobs: Readonly<Record<string, string>>,
+  intervalS: number,
+): Promise<Prometheus> =>
+  startWith(directory, {
+    global: { scrape_interval: `${intervalS}s` },
+    scrape_configs: Object.entries(jobs).map(([name, path]) => ({
+      job_name: name,
+      metrics_path: path,
+      static_configs: [{ targets: [target] }],
+    })),
+  });
+
+async function startWith(directory: string, content: object): Promise<Prometheus> {
+  const config = join(directory, 'prometheus.yaml');
+  await writeFile(config, stringify(content));
   const port = await lastingPort();
   const url = `http://127.0.0.1:${port}`;
   let peer: PeerProcess | null = null;
   let version = '';
   const prometheus: Prometheus = {
+    url,
     get version() {
       return version;
     },
@@ -43,7 +64,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Prome
         command: 'prometheus',
         args: [
           `--config.file=${config}`,
-          `--storage.tsdb.path=${join(options.directory, 'prometheus')}`,
+          `--storage.tsdb.path=${join(directory, 'prometheus')}`,
           `--web.listen-address=127.0.0.1:${port}`,
           '--log.level=warn',
         ],

@@ -88,6 +88,7 @@ describe('what is read at each scrape', () => {
     assert.equal(sampleOf(families, 'slowburn_balancers', { state: 'stale' }), 1);
     assert.equal(sampleOf(families, 'slowburn_alerts_firing', { alert: 'ErrorBudgetBurn', severity: 'page' }), 2);
     assert.equal(sampleOf(families, 'slowburn_alerts_firing', { alert: 'X', severity: 'ticket' }), 1);
+    assert.equal(sampleOf(families, 'slowburn_alerts_firing', { alert: 'HostSkew', severity: 'ticket' }), 0);
     assert.equal(sampleOf(families, 'slowburn_incidents', { severity: 'page', state: 'open' }), 2);
     assert.equal(sampleOf(families, 'slowburn_incidents', { severity: 'page', state: 'acknowledged' }), 1);
     assert.equal(sampleOf(families, 'slowburn_incidents', { severity: 'ticket', state: 'open' }), 0);
@@ -116,6 +117,35 @@ describe('what is read at each scrape', () => {
     assert.equal(sampleOf(families, 'slowburn_slo_inconsistent', group), 0);
     const info = { slo: 'checkout', service: 'checkout', objective: '0.999', window: '30d', policy: 'countdown' };
     assert.equal(sampleOf(families, 'slowburn_slo_info', info), 1);
+  });
+
+  test('the fleet: totals by few labels, levels of now, config versions, certificates', async () => {
+    const families = await scrape(create());
+    const lb = { service_instance_id: 'lb-0' };
+    assert.equal(sampleOf(families, 'lb_upstream_host_requests_total'), 7);
+    assert.equal(families.get('lb_upstream_host_requests_total')?.type, 'counter');
+    const backend = families.get('lb_stage_backend_duration_seconds')?.samples ?? [];
+    assert.deepEqual(
+      backend.map(({ name, labels, value }) => [name.replace(/.*_/, ''), labels['le'] ?? '', value]),
+      [
+        ['bucket', '0.1', 5],
+        ['bucket', '1', 7],
+        ['bucket', '+Inf', 8],
+        ['sum', '', 3.5],
+        ['count', '', 8],
+      ],
+    );
+    assert.equal(sampleOf(families, 'lb_connections_active', lb), 100);
+    assert.equal(sampleOf(families, 'lb_accept_queue_length', lb), 3);
+    assert.equal(sampleOf(families, 'lb_cpu_utilization_ratio', lb), 0.25);
+    assert.equal(sampleOf(families, 'lb_cpu_utilization_ratio', { service_instance_id: 'lb-9' }), 0.75);
+    assert.equal(sampleOf(families, 'lb_upstream_hosts', { lb_host_state: 'healthy' }), 4);
+    const versions = families.get('lb_config_info')?.samples.map(({ labels }) => labels['lb_config_version']);
+    assert.deepEqual(versions, ['v2'], 'only what runs now');
+    assert.equal(sampleOf(families, 'slowburn_config_rollout_timestamp_seconds', { lb_config_version: 'v2' }), 30);
+    assert.equal(sampleOf(families, 'lb_tls_certificate_not_after_seconds'), 1_000_000);
+    const stages = families.get('slowburn_balancer_stage_info')?.samples.map(({ labels }) => labels['fidelity']);
+    assert.deepEqual(stages, ['absent', 'absent', 'absent', 'absent', 'absent']);
   });
 
   test('what is unknown has no series: a null is never drawn as zero', async () => {
@@ -186,7 +216,7 @@ describe('what is read at each scrape', () => {
 describe('docs/metrics.md', () => {
   test('describes every metric of /metrics, and none that is not there', async () => {
     const text = readFileSync(join(import.meta.dirname, '../../docs/metrics.md'), 'utf8');
-    const documented = [...text.matchAll(/^\| `(slowburn_\w+)` \| (\w+) \|/gm)].map(
+    const documented = [...text.matchAll(/^\| `((?:slowburn|lb|http)_\w+)` \| (\w+) \|/gm)].map(
       (match) => `${match[1]} ${match[2]}`,
     );
     const families = await scrape(create());
