@@ -20,7 +20,8 @@ const OVERLAPS_DEFAULT = 200;
 const AROUND_MS = 15 * 60_000;
 
 /** Failures at the edge, which every cluster feels: two of them at once are one to anybody who looks from outside. */
-const AT_THE_EDGE = /^(ticket-|launch-|accept-|config-|certificate-|websockets-|noisy-|region-)/;
+const AT_THE_EDGE =
+  /^(ticket-|launch-|accept-|config-|certificate-|websockets-|noisy-|region-|l4-|traffic-|telemetry-)/;
 
 /** What befalls the whole fleet does so once at a time. */
 const OF_THE_FLEET = /^health-/;
