@@ -126,7 +126,18 @@ export class StepRing implements RunSink {
 
   /** Events over (from, to], edges as `planRange` finds them. */
   range(from: number, to: number): number {
-    return this.sum(planRange(this.specs, this.newestAt, from, to));
+    const first = Math.floor(from / this.#stepMs) + 1;
+    const [finest] = this.#levels;
+    // The usual case, without a plan: the finest level holds all of it.
+    if (finest === undefined || !(first > this.#newest - finest.steps)) {
+      return this.sum(planRange(this.specs, this.newestAt, from, to));
+    }
+    const last = Math.floor(to / this.#stepMs);
+    if (last < first) return 0;
+    let total = finest.sum(first, last);
+    if (this.#newest >= first && this.#newest <= last) total += this.#pending;
+    if (this.#newest > first && this.#newest - 1 <= last) total += this.#previous;
+    return total;
   }
 
   /** Events of a plan made for this ring's levels, perhaps for a newer newest step than its own. */
