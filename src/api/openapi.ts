@@ -70,8 +70,10 @@ import {
   SLO_PAGE,
   STAGE_FIDELITIES,
 } from './slo-schemas.ts';
+import { TREND, TRENDS } from './trend-schemas.ts';
 
 const SCHEMAS = [
+  [TREND, TRENDS],
   [EXHAUSTION, BRACKET, SLICE_COVERAGE, SLO_MEMBER, LEFT_OUT, GROUP, SLO, SLO_PAGE],
   [STAGE_FIDELITIES, BOUNDS_AROUND, BALANCER, BALANCER_PAGE],
   [RUN_VERSION, VERSION_PAGE, VERSION_DELTA, VERSION_HEALTH],
@@ -94,6 +96,7 @@ const TAGS = [
   { name: 'corrections', description: 'Times that do not count: planned work, accidents of others, bad data.' },
   { name: 'fleet', description: 'The balancers that push.' },
   { name: 'config versions', description: 'Config versions, and whether one is worse than what it replaced.' },
+  { name: 'review', description: 'What the weekly review reads.' },
   { name: 'runbooks', description: 'What to do.' },
   { name: 'health', description: 'For orchestrators.' },
   { name: 'metrics', description: 'For Prometheus.' },

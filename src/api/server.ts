@@ -24,6 +24,7 @@ import { registerMetricsRoutes } from './routes/metrics.ts';
 import { registerRunbookRoutes } from './routes/runbooks.ts';
 import { registerSilenceRoutes } from './routes/silences.ts';
 import { registerSloRoutes } from './routes/slos.ts';
+import { registerTrendRoutes } from './routes/trends.ts';
 import { plainRunbookPage, type RunbookPage } from './runbook-page.ts';
 
 export interface ApiServerOptions extends RouteDeps {
@@ -78,6 +79,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerFleetRoutes(app, options);
   registerConfigVersionRoutes(app, options);
   registerCompareRoutes(app, options);
+  registerTrendRoutes(app, options);
   registerMetricsRoutes(app, options);
   registerRunbookRoutes(app, { queries: options.queries, page: options.runbookPage ?? plainRunbookPage });
   registerOpenapiRoute(app);

@@ -243,6 +243,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       followUps,
       receivers: receivers.map(({ name }) => name),
       receiversOf: (incident) => engine.receiversOf(incident, clock.now()),
+      detectors: () => options.rules.detectors,
       configPush: () => options.rules.detectors.get(ALERT.configPushRegression),
       store,
       runbooksDir: config.runbooksDir,

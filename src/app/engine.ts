@@ -10,6 +10,7 @@ import { effectiveRoutes, routeIncident } from '../correlate/route.ts';
 import { createDetectionEngine } from '../detect/registry.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
 import type { Incident } from '../model/incident.ts';
+import type { TrendFinding } from '../model/measure.ts';
 import type { Receiver } from '../model/receiver.ts';
 import { firstStep } from '../model/runbook-step.ts';
 import { messageLinks } from '../notify/links.ts';
@@ -18,6 +19,7 @@ import { toOutboxEntries } from '../notify/outbox.ts';
 import { createBinder } from '../series/bind.ts';
 import { createSeriesIngest, type SeriesIngest } from '../series/ingest.ts';
 import type { IncidentStore } from '../store/store.ts';
+import { findTrends, trendFrom } from '../trend/findings.ts';
 import { createEvaluator, type Evaluator } from './evaluate.ts';
 
 /** Everything between a decoded request and a committed incident. serve and replay run the same one. */
@@ -32,6 +34,8 @@ export interface Engine {
   readonly evaluator: Evaluator;
   /** Names of the receivers that routes choose for an incident as it is. */
   receiversOf(incident: Incident, now: EpochMs): readonly string[];
+  /** What has slowly become worse in so many weeks before `until`. */
+  trends(until: EpochMs, weeks: number): readonly TrendFinding[];
   /** Takes up new SLOs: kept where id and query are the same, started afresh where the query changed. */
   replaceSlos(rules: Rules): void;
 }
@@ -94,6 +98,7 @@ export function createEngine(options: EngineOptions): Engine {
     evaluator,
     receiversOf: (incident, now) =>
       routeIncident(incident, incident.severity, routes, options.receivers, now).map(({ name }) => name),
+    trends: (until, weeks) => findTrends(store.hourly(trendFrom(until, weeks), until), rules.detectors, until, weeks),
     replaceSlos(next) {
       aggregate.replaceSlos(next.slos);
       aggregate.resetSeriesCounts();

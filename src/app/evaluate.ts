@@ -11,9 +11,11 @@ import type { DetectionEngine } from '../detect/engine.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
 import type { Attachment, HookCall } from '../model/hook.ts';
 import type { Incident, IncidentAction, Notification } from '../model/incident.ts';
+import type { HourlyFigures } from '../model/measure.ts';
 import type { Mute } from '../model/mute.ts';
 import { decodeAlert, encodeAlert } from '../store/codec.ts';
 import type { AlertStateRecord, Commit, IncidentStore, OutboxEntry } from '../store/store.ts';
+import { HourBook } from '../trend/hour-book.ts';
 
 /** Turns what the correlator decided to say into outbox entries for the receivers that routes choose. */
 export type OutboxBuilder = (notifications: readonly Notification[]) => readonly OutboxEntry[];
@@ -75,6 +77,12 @@ export interface Evaluator {
   uncommitted(): number;
 }
 
+/** What a commit keeps beside alerts and incidents. */
+interface Kept {
+  readonly hookCalls?: readonly HookCall[];
+  readonly hourly?: readonly HourlyFigures[] | null;
+}
+
 const ALERT_PREFIX = 'alert/';
 /** What splits have taught, as JSON. */
 const APART_KEY = 'correlate/apart';
@@ -89,6 +97,7 @@ const NOTHING: CorrelationResult = { incidents: [], changes: [], notifications: 
 export function createEvaluator(deps: EvaluatorDeps): Evaluator {
   const firing = new Map<string, Alert>();
   const waiting: Commit[] = [];
+  const hours = new HourBook();
 
   const flush = (): void => {
     while (waiting.length > 0) {
@@ -104,7 +113,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     states: readonly AlertStateRecord[],
     removed: readonly string[],
     result: CorrelationResult,
-    hookCalls: readonly HookCall[] = [],
+    { hookCalls = [], hourly = null }: Kept = {},
   ) => {
     const outbox = deps.toOutbox(result.notifications);
     const empty =
@@ -113,11 +122,13 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
         result.incidents.length +
         result.changes.length +
         outbox.length +
-        hookCalls.length ===
+        hookCalls.length +
+        (hourly?.length ?? 0) ===
       0;
     if (!empty) {
       const { incidents, changes } = result;
-      waiting.push({ at, alertStates: states, alertStatesRemoved: removed, incidents, changes, outbox, hookCalls });
+      const alerts = { alertStates: states, alertStatesRemoved: removed };
+      waiting.push({ at, ...alerts, incidents, changes, outbox, hookCalls, ...(hourly === null ? {} : { hourly }) });
     }
     flush();
     return outbox;
@@ -127,6 +138,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     const budgeted = deps.corrections.over(deps.cells, now);
     const burn = yield* deps.burn.evaluateInSteps(budgeted, now);
     const detection = yield* deps.detection.evaluateInSteps(deps.features, now, budgeted);
+    const hourly = yield* hours.due(deps.features, now);
     const alerts = [...burn.changes, ...detection.changes, ...foreign()];
     const tracked = trackFiring(firing, alerts);
     const surroundings = { fleet: knownFleet(deps.features, now), mutesOf: deps.mutes.over(firing.values(), now) };
@@ -136,6 +148,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
       [...burn.stored, ...detection.stored, ...tracked.stored],
       [...burn.removed, ...detection.removed, ...tracked.removed],
       result,
+      { hourly },
     );
     return { at: now, alerts, result, outbox };
   }
@@ -148,6 +161,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
       const apart = stored.alertStates.find(({ key }) => key === APART_KEY)?.value ?? '[]';
       deps.burn.restore(states, slos);
       deps.detection.restore(states);
+      hours.restore(deps.store.newestHour());
       deps.correlator.restore(stored.incidents, stored.nextIncidentId, JSON.parse(apart) as Apart[]);
       for (const record of stored.alertStates) {
         if (!record.key.startsWith(ALERT_PREFIX)) continue;
@@ -175,13 +189,7 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
         changes: results.flatMap(({ changes }) => changes),
         notifications: [],
       };
-      commit(
-        now,
-        [],
-        [],
-        all,
-        steps.map(({ call }) => call),
-      );
+      commit(now, [], [], all, { hookCalls: steps.map(({ call }) => call) });
     },
 
     firing: () => [...firing.values()],

@@ -15,6 +15,7 @@ import type { FollowUps } from './follow-ups.ts';
 import { readRunbook, runbookNames } from './runbooks.ts';
 import type { Silences } from './silences.ts';
 import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
+import { trends, untilOf } from './trend-views.ts';
 
 export interface QueriesDeps {
   readonly clock: Clock;
@@ -29,6 +30,8 @@ export interface QueriesDeps {
   readonly receiversOf: (incident: Incident) => readonly string[];
   /** Thresholds by which config versions are compared. */
   readonly configPush: () => DetectorSettings | undefined;
+  /** Thresholds of trends. */
+  readonly detectors: () => ReadonlyMap<string, DetectorSettings>;
   readonly store: IncidentStore;
   readonly runbooksDir: string;
   readonly runbookUrl: (runbook: string) => string;
@@ -89,6 +92,7 @@ export function createQueries(deps: QueriesDeps): Queries {
     configHealth: (version, kind) => configHealth(deps.features, deps.configPush(), deps.clock.now(), version, kind),
     followUps,
     compare: (asked) => compare(deps.features, deps.configPush(), deps.clock.now(), asked),
+    trends: (until, weeks) => trends(deps.store, deps.detectors(), untilOf(until, deps.clock.now()), weeks),
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     corrections: (filter) => deps.corrections.list(filter, deps.clock.now()),
     correction: (id) => deps.corrections.detail(id, deps.clock.now()),

@@ -16,6 +16,7 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     roundsWithin: { kind: 'duration', text: 'The time in which those rounds fall.' },
     roundGap: { kind: 'duration', text: 'Balancers ejecting a host within this time are one round.' },
     outShare: { kind: 'share', text: 'Share of a cluster that is out at once.' },
+    trendPerWeek: { kind: 'count', text: 'The review is told when ejections a day grow by so many each week.' },
   },
   [ALERT.upstreamErrors]: {
     ratioAboveBaseline: { kind: 'factor', text: 'The 5xx ratio is this many times its baseline.' },
@@ -41,6 +42,7 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     minEvents: { kind: 'count', text: 'Handshakes that the window must hold; it grows until so many were due.' },
     minExpected: { kind: 'count', text: 'Handshakes that the baseline must expect in the window.' },
     holdFor: { kind: 'duration', text: 'The shortest window that is judged.' },
+    trendPerWeek: { kind: 'share', text: 'The review is told when the resumed share falls by so much each week.' },
   },
   [ALERT.balancerSaturation]: {
     utilization: { kind: 'share', text: 'CPU above this is saturated.' },
@@ -196,6 +198,7 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
       text: 'A host that changes its health more often fires; it stays until it changes half as often.',
     },
     within: { kind: 'duration', text: 'Within this time.' },
+    trendPerWeek: { kind: 'count', text: 'The review is told when changes a day grow by so many each week.' },
   },
   [ALERT.zoneSkew]: {
     maxOverMean: { kind: 'factor', text: "The hottest zone's use of its capacity over that of the cluster." },
@@ -203,6 +206,8 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     minUtilization: { kind: 'share', text: 'Utilization of the hottest zone below which nothing is said.' },
     minEvents: { kind: 'count', text: 'Requests of the cluster in a twelfth of that time.' },
     minExpected: { kind: 'count', text: 'Requests that the zone was due of them.' },
+    trendPerWeek: { kind: 'share', text: 'The review is told when max/mean of a zone grows by so much each week.' },
+    crossZonePerWeek: { kind: 'share', text: 'And when the share of requests that cross zones does.' },
   },
   [ALERT.hostSkew]: {
     maxOverMean: { kind: 'factor', text: "A host's load over the mean of its cluster, above which it is hot." },
@@ -223,6 +228,7 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     chance: { kind: 'share', text: 'Largest chance that a share as usual brings such counts.' },
     minEvents: { kind: 'count', text: 'Requests of the cluster that must be known.' },
     minExpected: { kind: 'count', text: 'Requests that were due of them.' },
+    trendPerWeek: { kind: 'share', text: 'The review is told when max/mean of hosts grows by so much each week.' },
   },
   [ALERT.balancerSkew]: {
     maxOverMean: { kind: 'factor', text: "A balancer's connections, handshakes or CPU over the mean of its peers." },
@@ -230,6 +236,10 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     minConnections: { kind: 'count', text: 'Open connections per balancer that the mean must be.' },
     minHandshakes: { kind: 'count', text: 'Handshakes per balancer that each fifth of that time must hold.' },
     minUtilization: { kind: 'share', text: 'CPU of the hottest balancer below which it is not compared.' },
+    trendPerWeek: {
+      kind: 'share',
+      text: 'The review is told when a balancer over the mean grows by so much each week.',
+    },
   },
   [ALERT.noisyNeighbour]: {
     minShare: { kind: 'share', text: "A service's share of handshakes, new connections or requests on its balancers." },
@@ -255,6 +265,7 @@ export const DETECTOR_THRESHOLDS: Readonly<Record<string, Readonly<Record<string
     minEvents: { kind: 'count', text: 'Retries that the window must hold.' },
     minExpected: { kind: 'count', text: 'Retries that the budget must allow in it.' },
     holdFor: { kind: 'duration', text: 'The window that is judged.' },
+    trendPerWeek: { kind: 'share', text: 'The review is told when retries beside requests grow by so much each week.' },
   },
   [ALERT.admissionRejections]: {
     minShare: { kind: 'share', text: 'Rejections for one reason above this share of the requests.' },

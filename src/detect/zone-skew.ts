@@ -1,4 +1,3 @@
-import type { FeatureView } from '../aggregate/features.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Evidence } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
@@ -16,6 +15,7 @@ import { capacitiesOf, type HostCounters, hostsByCluster } from './hosts.ts';
 import { isEvidenced, windowsBefore } from './robust-stats.ts';
 import type { DetectorSettings } from './settings.ts';
 import { percent, timesText } from './words.ts';
+import { requestsByZone, usedByZone, utilizations, type ZoneLoad, type ZoneSums } from './zone-loads.ts';
 
 const WEEK_MS = 7 * 86_400_000;
 /** The time that is held is judged in so many slices; a deploy or a lull may spoil one in six. */
@@ -23,16 +23,6 @@ const SLICES = 12;
 const SPOILED_MAX = 2;
 /** An alert that fires stays while half of the slices are skewed. */
 const STAYS_WITH = 6;
-/** Fewer readings of utilization say nothing about a slice. */
-const READINGS_MIN = 3;
-const THOUSANDTHS = 1e3;
-
-/** What a zone carries in a slice, and its part of the cluster's capacity. */
-interface ZoneLoad {
-  readonly zone: string;
-  readonly load: number;
-  readonly capacity: number;
-}
 
 /** Load per capacity of the hottest zone beside that of the whole cluster. */
 interface Skew {
@@ -118,39 +108,8 @@ function judge(cluster: string, end: EpochMs, skewIn: SkewIn, { settings, firing
 /** Keys of all zones of a cluster begin so. */
 const clusterPrefix = (cluster: string): string => labelsKey(identityOf(cluster, '')).replace(/""}$/, '');
 
-type ZoneSums = ReadonlyMap<
-  string,
-  { total(from: EpochMs, to: EpochMs): number; readings(from: EpochMs, to: EpochMs): number }
->;
-
-function utilizations(view: FeatureView): ReadonlyMap<string, ZoneSums> {
-  const readings = new Map([...view.features('zone.utilization.readings')].map((one) => [labelsKey(one.labels), one]));
-  const clusters = new Map<string, Map<string, { total: RangeOf; readings: RangeOf }>>();
-  for (const series of view.features('zone.utilization')) {
-    const cluster = series.labels.get('cluster');
-    const zone = series.labels.get('zone');
-    const counted = readings.get(labelsKey(series.labels));
-    if (cluster === undefined || zone === undefined || counted === undefined) continue;
-    const zones = clusters.get(cluster) ?? new Map<string, { total: RangeOf; readings: RangeOf }>();
-    clusters.set(cluster, zones);
-    zones.set(zone, {
-      total: (from, to) => series.range(from, to) / THOUSANDTHS,
-      readings: (from, to) => counted.range(from, to),
-    });
-  }
-  return clusters;
-}
-
-type RangeOf = (from: EpochMs, to: EpochMs) => number;
-
-/** Every host is read as often as any other, so that a zone's readings stand for its hosts. */
 function useSkew(zones: ZoneSums, from: EpochMs, to: EpochMs, settings: DetectorSettings): Skew | null {
-  const loads: ZoneLoad[] = [];
-  for (const [zone, { total, readings }] of zones) {
-    const capacity = readings(from, to);
-    if (capacity >= READINGS_MIN) loads.push({ zone, load: total(from, to), capacity });
-  }
-  const skew = skewOf(loads);
+  const skew = skewOf(usedByZone(zones, from, to));
   return skew === null || skew.hot < threshold(settings, 'minUtilization') ? null : skew;
 }
 
@@ -161,22 +120,11 @@ function loadSkew(
   to: EpochMs,
   settings: DetectorSettings,
 ): Skew | null {
-  const zones = new Map<string, { zone: string; load: number; capacity: number }>();
-  let events = 0;
-  for (const { host, zone, requests } of hosts) {
-    const count = zone === null ? 0 : requests(from, to);
-    // A host without its capacity, where others have theirs, cannot be weighed.
-    const capacity = capacities === undefined ? 1 : (capacities.get(host) ?? 0);
-    if (zone === null || count === 0 || capacity === 0) continue;
-    const load = zones.get(zone) ?? { zone, load: 0, capacity: 0 };
-    zones.set(zone, load);
-    load.load += count;
-    load.capacity += capacity;
-    events += count;
-  }
-  const skew = skewOf([...zones.values()]);
-  const hot = skew === null ? undefined : zones.get(skew.zone);
+  const zones = requestsByZone(hosts, capacities, from, to);
+  const skew = skewOf(zones);
+  const hot = zones.find(({ zone }) => zone === skew?.zone);
   if (skew === null || hot === undefined) return null;
+  const events = zones.reduce((sum, { load }) => sum + load, 0);
   const rule = { minEvents: threshold(settings, 'minEvents'), minExpected: threshold(settings, 'minExpected') };
   return isEvidenced(events, skew.mean * hot.capacity, rule) ? skew : null;
 }

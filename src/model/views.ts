@@ -6,6 +6,7 @@ import type { Owner, Severity } from './alert.ts';
 import type { CorrectionKind, Weekday } from './correction.ts';
 import type { HookCall } from './hook.ts';
 import type { IncidentChangeKind, IncidentState, MemberState, NotificationReason } from './incident.ts';
+import type { MeasureName } from './measure.ts';
 import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 
 import type { CheckId } from './practice.ts';
@@ -507,6 +508,36 @@ export interface Health {
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail: string }[];
 }
 
+/** A slow change for the worse, as the weekly review lists it. */
+export interface TrendView {
+  /** `cluster`, `zone`, `balancer`; empty = the whole fleet. */
+  readonly subject: LabelObject;
+  readonly measure: MeasureName;
+  readonly unit: string;
+  /** The alert whose slow sibling it is, who acts on it, and its runbook. */
+  readonly alert: string;
+  readonly owner: string;
+  readonly runbook: string;
+  /** Middle of the last and of the first seven days. */
+  readonly now: number;
+  readonly before: number;
+  readonly slopePerWeek: number;
+  readonly confidence: number;
+  readonly samples: number;
+  /** One sentence for people. */
+  readonly summary: string;
+}
+
+export interface TrendsView {
+  readonly from: string;
+  readonly until: string;
+  readonly weeks: number;
+  /** Hours of that span of which anything is known; fewer than 15 days tell nothing. */
+  readonly hours: number;
+  /** The steepest first. */
+  readonly findings: readonly TrendView[];
+}
+
 /** The read side that api and ui use. Filled by app/queries; does not assume that steps are in memory. */
 export interface Queries {
   slos(): readonly SloView[];
@@ -539,6 +570,8 @@ export interface Queries {
   /** Those that are due first come first. */
   followUps(filter: FollowUpFilter): readonly FollowUpView[];
   compare(asked: ComparisonAsked): ComparisonView | NotComparableView;
+  /** `until` an instant, null = now; it is rounded down to the hour. */
+  trends(until: string | null, weeks: number): TrendsView;
   health(): Health;
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
   runbook(name: string): string | null;

@@ -2,6 +2,7 @@ import type { ForeignRecord } from '../correlate/foreign/record.ts';
 import type { Alert } from '../model/alert.ts';
 import type { HookCall } from '../model/hook.ts';
 import type { Incident, IncidentChange } from '../model/incident.ts';
+import type { HourlyFigures } from '../model/measure.ts';
 
 /**
  * JSON that gives back exactly what went in, for values that hold Maps. A Map becomes `{"$map": [[key, value], ...]}`,
@@ -34,5 +35,7 @@ export const encodeChange = (change: IncidentChange): string => encode(change);
 export const decodeChange = (text: string): IncidentChange => decode(text) as IncidentChange;
 export const encodeHookCall = (call: HookCall): string => encode(call);
 export const decodeHookCall = (text: string): HookCall => decode(text) as HookCall;
+export const encodeHourly = (row: HourlyFigures): string => encode(row);
+export const decodeHourly = (text: string): HourlyFigures => decode(text) as HourlyFigures;
 export const encodeForeign = (record: ForeignRecord): string => encode(record);
 export const decodeForeign = (text: string): ForeignRecord => decode(text) as ForeignRecord;

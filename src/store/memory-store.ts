@@ -1,8 +1,11 @@
 import type { EpochMs } from '../base/units.ts';
 import type { HookCall } from '../model/hook.ts';
 import type { Incident, IncidentChange } from '../model/incident.ts';
+import { labelsKey } from '../model/labels.ts';
+import type { HourlyFigures } from '../model/measure.ts';
 import {
   type Backlog,
+  HOURLY_KEPT_MS,
   type IncidentStore,
   type OutboxEntry,
   type Outcomes,
@@ -19,6 +22,8 @@ export function createMemoryStore(): IncidentStore {
   const sendsOf = new Map<number, string[]>();
   const pending = new Set<string>();
   const hookCalls = new Map<string, HookCall>();
+  /** By hour, then subject. */
+  const hourly = new Map<number, Map<string, HourlyFigures>>();
 
   const append = <K, V>(map: Map<K, V[]>, key: K, value: V): void => {
     const list = map.get(key);
@@ -63,6 +68,15 @@ export function createMemoryStore(): IncidentStore {
         append(sendsOf, entry.incident, entry.eventId);
       }
       for (const call of commit.hookCalls ?? []) hookCalls.set(call.id, call);
+      for (const row of commit.hourly ?? []) {
+        const rows = hourly.get(row.hour) ?? new Map<string, HourlyFigures>();
+        hourly.set(row.hour, rows);
+        const key = labelsKey(row.subject);
+        if (!rows.has(key)) rows.set(key, row);
+      }
+      if (commit.hourly !== undefined) {
+        for (const hour of hourly.keys()) if (hour <= commit.at - HOURLY_KEPT_MS) hourly.delete(hour);
+      }
     },
     incident: (id) => incidents.get(id) ?? null,
     listIncidents: ({ states: wanted, before, limit }) =>
@@ -104,6 +118,12 @@ export function createMemoryStore(): IncidentStore {
     outcomes: () => byReceiver([...outbox.values()].filter(({ state }) => state !== 'pending')).map(toOutcomes),
     hookCalls: (id) => [...hookCalls.values()].filter(({ incident }) => incident === id).sort(byTime),
     hookCallsSince: (since) => [...hookCalls.values()].filter(({ at }) => at >= since).sort(byTime),
+    hourly: (from, to) =>
+      [...hourly]
+        .filter(([hour]) => hour > from && hour <= to)
+        .sort(([a], [b]) => a - b)
+        .flatMap(([, rows]) => [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)),
+    newestHour: () => (hourly.size === 0 ? null : (Math.max(...hourly.keys()) as EpochMs)),
     writable: () => true,
     close: () => undefined,
   };

@@ -1,7 +1,17 @@
 import Database from 'better-sqlite3';
 import { AppError } from '../base/app-error.ts';
 import type { EpochMs } from '../base/units.ts';
-import { decodeChange, decodeHookCall, decodeIncident, encodeChange, encodeHookCall, encodeIncident } from './codec.ts';
+import { labelsKey } from '../model/labels.ts';
+import {
+  decodeChange,
+  decodeHookCall,
+  decodeHourly,
+  decodeIncident,
+  encodeChange,
+  encodeHookCall,
+  encodeHourly,
+  encodeIncident,
+} from './codec.ts';
 import type { CorrectionStore } from './correction-store.ts';
 import type { ForeignAlertStore } from './foreign-alert-store.ts';
 import { guarded } from './guarded.ts';
@@ -9,6 +19,7 @@ import { CORRECTIONS } from './migrations/corrections.ts';
 import { FOLLOW_UPS } from './migrations/follow-ups.ts';
 import { FOREIGN_ALERTS } from './migrations/foreign-alerts.ts';
 import { HOOKS } from './migrations/hooks.ts';
+import { HOURLY } from './migrations/hourly.ts';
 import { INIT } from './migrations/init.ts';
 import { SENDS } from './migrations/sends.ts';
 import { SILENCES } from './migrations/silences.ts';
@@ -20,6 +31,7 @@ import { createSqliteSilences } from './sqlite-silences.ts';
 import {
   type Backlog,
   type Commit,
+  HOURLY_KEPT_MS,
   type IncidentStore,
   type OutboxEntry,
   type Outcomes,
@@ -27,7 +39,7 @@ import {
 } from './store.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
-const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS, SENDS, HOOKS, FOLLOW_UPS];
+const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS, SENDS, HOOKS, FOLLOW_UPS, HOURLY];
 
 const BUSY_MS = 5000;
 /** A probe writes and syncs a page, so its answer is kept for so long. */
@@ -61,6 +73,8 @@ export function openSqliteStore(file: string): SqliteStore {
     for (const call of commit.hookCalls ?? []) {
       write.hookCall.run(call.id, call.incident, call.at, encodeHookCall(call));
     }
+    for (const row of commit.hourly ?? []) write.hourly.run(row.hour, labelsKey(row.subject), encodeHourly(row));
+    if (commit.hourly !== undefined) write.dropHours.run(commit.at - HOURLY_KEPT_MS);
   });
 
   return {
@@ -101,6 +115,8 @@ export function openSqliteStore(file: string): SqliteStore {
       }),
     hookCalls: (id) => bodies(read.hookCalls.all(id)).map(decodeHookCall),
     hookCallsSince: (at) => bodies(read.hookCallsSince.all(at)).map(decodeHookCall),
+    hourly: (from, to) => bodies(read.hourly.all(from, to)).map(decodeHourly),
+    newestHour: () => read.newestHour.pluck().get() as EpochMs | null,
     writable: createProbe(db),
     corrections: createSqliteCorrections(db),
     followUps: createSqliteFollowUps(db),
@@ -176,6 +192,8 @@ function prepareWrites(db: Database.Database) {
        @nextAttemptAt, @deliveredAt, @lastError, @severity, @heldUntil, @handle) ON CONFLICT (event_id) DO NOTHING`,
     ),
     hookCall: db.prepare('INSERT OR REPLACE INTO hook_call VALUES (?, ?, ?, ?)'),
+    hourly: db.prepare('INSERT INTO hourly VALUES (?, ?, ?) ON CONFLICT (hour, subject) DO NOTHING'),
+    dropHours: db.prepare('DELETE FROM hourly WHERE hour <= ?'),
     attempt: db.prepare(
       `UPDATE outbox SET state = ?, attempts = attempts + 1, next_attempt_at = ?, delivered_at = ?, last_error = ?,
        handle = coalesce(?, handle) WHERE event_id = ?`,
@@ -219,6 +237,8 @@ function prepareReads(db: Database.Database) {
     ),
     hookCalls: db.prepare('SELECT body FROM hook_call WHERE incident = ? ORDER BY at, id'),
     hookCallsSince: db.prepare('SELECT body FROM hook_call WHERE at >= ? ORDER BY at, id'),
+    hourly: db.prepare('SELECT body FROM hourly WHERE hour > ? AND hour <= ? ORDER BY hour, subject'),
+    newestHour: db.prepare('SELECT max(hour) FROM hourly'),
     backlogs: db.prepare(
       `SELECT receiver, count(*) AS pending,
        min(CASE WHEN held_until IS NULL OR attempts > 0 THEN at END) AS oldestAt

@@ -2,9 +2,13 @@ import type { EpochMs } from '../base/units.ts';
 import type { Severity } from '../model/alert.ts';
 import type { HookCall } from '../model/hook.ts';
 import type { Incident, IncidentChange, NotificationReason } from '../model/incident.ts';
+import type { HourlyFigures } from '../model/measure.ts';
 
 /** Incidents resolved longer ago than this can no longer reopen, and are not loaded at start. */
 export const REOPENABLE_MS = 86_400_000;
+
+/** How long the figures of an hour are kept: a year, and a month to compare with. */
+export const HOURLY_KEPT_MS = 400 * 86_400_000;
 
 /** One message to one receiver, frozen when it was decided. `eventId` is the same at every attempt. */
 export interface OutboxEntry {
@@ -76,6 +80,8 @@ export interface Commit {
   readonly outbox: readonly OutboxEntry[];
   /** New, or further on than before. */
   readonly hookCalls?: readonly HookCall[];
+  /** Rows of hours that have just ended. One that is there already stays as it is; those older than 400 days go. */
+  readonly hourly?: readonly HourlyFigures[];
 }
 
 export interface StoredState {
@@ -122,6 +128,10 @@ export interface IncidentStore {
   hookCalls(incident: number): readonly HookCall[];
   /** Of all incidents since then, oldest first. */
   hookCallsSince(at: EpochMs): readonly HookCall[];
+  /** Hours that end in (from, to], oldest first. */
+  hourly(from: EpochMs, to: EpochMs): readonly HourlyFigures[];
+  /** End of the newest hour that has rows; null before the first. */
+  newestHour(): EpochMs | null;
   /** Answers quickly whether a write would succeed; used by readiness. */
   writable(): boolean;
   close(): void;

@@ -38,6 +38,7 @@ const READ = [
   '/api/v1/fleet',
   '/api/v1/compare?attribute=configVersion&a=v%202%2Fb',
   '/api/v1/config-versions',
+  '/api/v1/trends?weeks=8',
   '/api/openapi.json',
   '/metrics',
   '/runbooks/ErrorBudgetBurn',

@@ -57,6 +57,7 @@ const ROUTES = [
   'GET /api/v1/config-versions',
   'GET /api/v1/config-versions/{version}/health',
   'GET /api/v1/fleet',
+  'GET /api/v1/trends',
   'GET /api/v1/incidents',
   'GET /api/v1/incidents/{id}',
   'GET /api/v1/slos',

@@ -11,6 +11,7 @@ import {
   FAKE_FLEET,
   FAKE_INCIDENTS,
   FAKE_SLOS,
+  FAKE_TRENDS,
   incidentSummary,
 } from '../support/fake-queries.ts';
 
@@ -29,6 +30,7 @@ describe('what is on the wire is the view, field for field', () => {
     ['/api/v1/fleet', { items: FAKE_FLEET, next: null }],
     ['/api/v1/config-versions', { items: [FAKE_CONFIG_VERSIONS[1], FAKE_CONFIG_VERSIONS[0]], next: null }],
     [`/api/v1/compare?attribute=configVersion&a=${encodeURIComponent('v 2/b')}`, FAKE_COMPARISON],
+    ['/api/v1/trends', FAKE_TRENDS],
     [`/api/v1/config-versions/${encodeURIComponent('v 2/b')}/health?kind=cds`, FAKE_CONFIG_HEALTH],
     ['/readyz', { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] }],
     ['/healthz', { status: 'ok' }],

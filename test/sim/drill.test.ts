@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ALERT } from '../../src/model/conventions.ts';
+import { labelsOf } from '../../src/model/labels.ts';
+import type { TrendFinding } from '../../src/model/measure.ts';
 import { planOf, workOf } from '../../src/sim/drill/drill-run.ts';
 import { PushSchedule } from '../../src/sim/drill/push-schedule.ts';
 import { DRILL_EPOCH, type Rehearsal, rehearse } from '../../src/sim/drill/rehearse.ts';
+import { judge } from '../../src/sim/drill/verdict.ts';
 import { ACTIVE_CHECKS } from '../../src/sim/health/active-checks.ts';
 import { SCENARIOS } from '../../src/sim/scenarios/catalog.ts';
 import { named, quiet } from '../../src/sim/scenarios/expectations.ts';
@@ -84,6 +87,33 @@ describe('a drill in virtual time', () => {
     for (const wanted of [/not HandshakeStorm/, /1 pages, not 2/, /a version is not named/, /tier 6h, not 30d/]) {
       assert.match(text, wanted);
     }
+  });
+
+  test('what the weekly review must be told, and must not, is asked', () => {
+    const expected = (least: number, zone: string) => ({
+      ...quiet(),
+      findings: {
+        weeks: 4,
+        all: [{ measure: 'zone_skew', subject: { cluster: 'app', zone }, slopePerWeek: [least, 1] }],
+      } as const,
+    });
+    const told: TrendFinding = {
+      subject: labelsOf(Object.entries({ cluster: 'app', zone: 'a' })),
+      measure: 'zone_skew',
+      now: 1.1,
+      before: 1,
+      slopePerWeek: 0.02,
+      confidence: 1,
+      samples: 600,
+      notes: {},
+    };
+    const span = { faultAtMs: 0, overAtMs: 1 };
+    const misses = (least: number, zone: string, findings: readonly TrendFinding[]) =>
+      judge([], expected(least, zone), quiet(), span, findings).misses;
+    assert.deepEqual(misses(0.01, 'a', [told]), []);
+    assert.match(misses(0.03, 'a', [told]).join(), /zone_skew of app a changes by 0\.0200 a week, not by 0\.03 to 1/);
+    assert.match(misses(0.01, 'a', []).join(), /the review is not told of zone_skew of app a/);
+    assert.match(misses(0.01, 'b', [told]).join(), /not told of zone_skew of app b.*is told of zone_skew of app a/);
   });
 
   test('an incident before the fault is a miss', () => {

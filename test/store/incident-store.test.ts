@@ -8,6 +8,7 @@ import { type EpochMs, epochMs } from '../../src/base/units.ts';
 import type { HookCall } from '../../src/model/hook.ts';
 import type { Incident, IncidentChange, IncidentHead } from '../../src/model/incident.ts';
 import { labelsOf } from '../../src/model/labels.ts';
+import type { HourlyFigures } from '../../src/model/measure.ts';
 import { createMemoryStore } from '../../src/store/memory-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Commit, IncidentStore, OutboxEntry } from '../../src/store/store.ts';
@@ -229,6 +230,29 @@ for (const { name, open } of STORES) {
       const sent = store.sends(1).find(({ eventId }) => eventId === '1-1-2-oncall');
       assert.deepEqual([sent?.state, sent?.attempts, sent?.deliveredAt], ['delivered', 2, at(9)]);
       store.close();
+    });
+
+    test('hours are kept as they were written first, read by their span, and gone after 400 days', () => {
+      const { store, reopen } = open();
+      const HOUR = 60;
+      const rowOf = (hour: number, zone: string, skew: number): HourlyFigures => ({
+        hour: at(hour * HOUR),
+        subject: labelsOf([['zone', zone]]),
+        figures: { zone_skew: skew },
+        notes: { top_host: '__proto__' },
+      });
+      assert.equal(store.newestHour(), null);
+      store.commit(commitOf({ at: at(HOUR), hourly: [rowOf(1, 'b', 1.1), rowOf(1, 'a', 0.9)] }));
+      store.commit(commitOf({ at: at(2 * HOUR), hourly: [rowOf(1, 'a', 7), rowOf(2, 'a', 1)] }));
+      store.commit(commitOf({ at: at(3 * HOUR) }));
+      const again = reopen(store);
+      assert.equal(again.newestHour(), at(2 * HOUR));
+      assert.deepEqual(again.hourly(at(0), at(2 * HOUR)), [rowOf(1, 'a', 0.9), rowOf(1, 'b', 1.1), rowOf(2, 'a', 1)]);
+      assert.deepEqual(again.hourly(at(HOUR), at(2 * HOUR)), [rowOf(2, 'a', 1)]);
+      const later = 400 * 24 + 1;
+      again.commit(commitOf({ at: at(later * HOUR), hourly: [rowOf(later, 'a', 1)] }));
+      assert.deepEqual(again.hourly(at(0), at(later * HOUR)), [rowOf(2, 'a', 1), rowOf(later, 'a', 1)]);
+      again.close();
     });
   });
 }

@@ -21,6 +21,7 @@ import type {
   SilenceRequest,
   SilenceView,
   SloView,
+  TrendsView,
 } from '../../src/model/views.ts';
 
 /**
@@ -35,6 +36,32 @@ export function labelObject(entries: readonly (readonly [string, string])[]): La
   for (const [name, value] of entries) object[name] = value;
   return object;
 }
+
+export const FAKE_TRENDS: TrendsView = {
+  from: '2026-01-25T03:00:00.000Z',
+  until: '2026-03-01T03:00:00.000Z',
+  weeks: 5,
+  hours: 840,
+  findings: [
+    {
+      subject: labelObject([
+        ['cluster', 'checkout'],
+        ['zone', 'b <&>'],
+      ]),
+      measure: 'zone_skew',
+      unit: '1',
+      alert: 'ZoneSkew',
+      owner: 'edge',
+      runbook: 'ZoneSkew',
+      now: 1.09,
+      before: 1.01,
+      slopePerWeek: 0.02,
+      confidence: 0.99999,
+      samples: 840,
+      summary: 'cluster checkout, zone b <&>: load per capacity beside its share 101 % to 109 %, more by 2 % a week.',
+    },
+  ],
+};
 
 export const FAKE_EXHAUSTION: ExhaustionView = {
   exhausted: false,
@@ -642,6 +669,7 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
     configHealth: (version) => (version === FAKE_CONFIG_HEALTH.version ? FAKE_CONFIG_HEALTH : null),
     followUps: ({ state }) => (state === 'done' ? [] : [FAKE_FOLLOW_UP]),
     compare: ({ a }) => (a === FAKE_COMPARISON.a ? FAKE_COMPARISON : { missing: `nobody runs ${a}` }),
+    trends: (until, weeks) => ({ ...FAKE_TRENDS, until: until ?? FAKE_TRENDS.until, weeks }),
     health: () => health,
     runbook: (name) => FAKE_RUNBOOKS[name] ?? null,
     runbookNames: () => Object.keys(FAKE_RUNBOOKS),

@@ -13,6 +13,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   series: ['base', 'model', 'slo', 'aggregate', 'otlp/staging.ts'],
   burn: ['base', 'model', 'slo', 'aggregate'],
   detect: ['base', 'model', 'slo', 'aggregate'],
+  trend: ['base', 'model', 'aggregate', 'detect'],
   correlate: ['base', 'model'],
   hook: ['base', 'model'],
   otlp: ['base', 'model'],
@@ -44,7 +45,19 @@ const EDGES: readonly { readonly files: RegExp; readonly imports: readonly strin
 ];
 
 /** Pure: no node:*, no npm, no clock, no randomness, no environment. A folder, or single files of a mixed one. */
-const PURE_FOLDERS = ['base', 'model', 'slo', 'aggregate', 'series', 'burn', 'detect', 'correlate', 'hook', 'generate'];
+const PURE_FOLDERS = [
+  'base',
+  'model',
+  'slo',
+  'aggregate',
+  'series',
+  'burn',
+  'detect',
+  'trend',
+  'correlate',
+  'hook',
+  'generate',
+];
 const PURE_FILES = [
   /^src\/otlp\/(?!(http|grpc|body)-|metrics-receiver)/,
   /^src\/config\/(validate|resolve-.*|digest|suggest|policies|config|detector-thresholds)\.ts$/,

@@ -76,7 +76,9 @@ export function rehearse({ plan, rules, flavor, onProgress, onOutcome }: Rehears
   }
   const expected = flavor === 'envoy' ? plan.expectedOfEnvoy : plan.expected;
   const span = { faultAtMs: at(plan.faultAtMs), overAtMs: at(plan.overAtMs) };
-  const verdict = judge(book.cases(), expected, plan.expected, span);
+  const findings = expected.kind === 'quiet' ? expected.findings : undefined;
+  const told = findings === undefined ? [] : engine.trends(at(plan.untilMs), findings.weeks);
+  const verdict = judge(book.cases(), expected, plan.expected, span, told);
   const misses = [...verdict.misses, ...comparisons.misses()];
   return { verdict: { ...verdict, misses }, impact: meter.impact(), points };
 }

@@ -1,3 +1,5 @@
+import { labelsToObject } from '../../model/labels.ts';
+import type { TrendFinding } from '../../model/measure.ts';
 import { durationText } from '../../model/phrases.ts';
 import type { Ending, Expectation, IncidentExpected, Named, QuietExpected } from '../scenarios/scenario.ts';
 import type { Case, Sighting } from './case-book.ts';
@@ -28,6 +30,7 @@ export function judge(
   expected: Expectation,
   fullest: Expectation,
   { faultAtMs, overAtMs }: FaultSpan,
+  findings: readonly TrendFinding[] = [],
 ): Verdict {
   const early = cases.filter(({ openedAtMs }) => openedAtMs < faultAtMs);
   const misses = early.map((one) => `opened ${nameOf(one)} before anything happened`);
@@ -37,7 +40,7 @@ export function judge(
   const seen = last === undefined ? null : { lead: last.lead, severity: worstOf(main), tier: tierOf(main) };
   const summary = { seen, pages, incidents: cases.length, unsaid: unsaidOf(main, expected, fullest) };
   if (expected.kind === 'quiet') {
-    misses.push(...quietMisses(cases, pages, expected));
+    misses.push(...quietMisses(cases, pages, expected), ...findingMisses(findings, expected));
     const opened = main === undefined ? null : main.openedAtMs - faultAtMs;
     return { ...summary, misses, detectedAfterMs: opened };
   }
@@ -60,6 +63,28 @@ function quietMisses(cases: readonly Case[], pages: number, { incidentsMax }: Qu
   const misses: string[] = [];
   if (pages > 0) misses.push(`${pages} pages where nobody was to be paged`);
   if (cases.length > incidentsMax) misses.push(`opened ${namesOf(cases)}, at most ${incidentsMax} expected`);
+  return misses;
+}
+
+/** What the weekly review is told beside what it must be told: no less, no more. */
+function findingMisses(found: readonly TrendFinding[], { findings }: QuietExpected): string[] {
+  if (findings === undefined) return [];
+  const misses: string[] = [];
+  const subjectOf = (subject: Readonly<Record<string, string>>): string => Object.values(subject).join(' ') || 'fleet';
+  const told = new Map(
+    found.map((one) => [`${one.measure} of ${subjectOf(labelsToObject(one.subject))}`, one.slopePerWeek]),
+  );
+  for (const { measure, subject, slopePerWeek } of findings.all) {
+    const name = `${measure} of ${subjectOf(subject)}`;
+    const slope = told.get(name);
+    told.delete(name);
+    const [least, most] = slopePerWeek;
+    if (slope === undefined) misses.push(`the review is not told of ${name}`);
+    else if (slope < least || slope > most) {
+      misses.push(`${name} changes by ${slope.toPrecision(3)} a week, not by ${least} to ${most}`);
+    }
+  }
+  for (const [name, slope] of told) misses.push(`the review is told of ${name}, ${slope.toPrecision(3)} a week`);
   return misses;
 }
 

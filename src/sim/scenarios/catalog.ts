@@ -21,7 +21,7 @@ import { hotKey, scaleOutLongLived, websocketsNat } from './skews.ts';
 import { hostsSlow } from './slow-hosts.ts';
 import { stalledStream } from './streams.ts';
 import { twoSignalCalm, twoSignalChecks } from './two-signals.ts';
-import { zoneHot } from './zones.ts';
+import { zoneDrift, zoneHot } from './zones.ts';
 
 /** The closed list, failures first. A new scenario is an entry here. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -47,6 +47,7 @@ export const SCENARIOS: readonly Scenario[] = [
   l4Rehash,
   regionLost,
   zoneHot,
+  zoneDrift,
   hotKey,
   scaleOutLongLived,
   websocketsNat,

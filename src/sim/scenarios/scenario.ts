@@ -1,5 +1,6 @@
 import type { Prng } from '../../base/prng.ts';
 import type { Severity } from '../../model/alert.ts';
+import type { MeasureName } from '../../model/measure.ts';
 import type { ComparisonAsked, ComparisonView } from '../../model/views.ts';
 import type { TimedChange } from '../faults/change.ts';
 import type { FleetSpec } from '../fleet-spec.ts';
@@ -58,11 +59,20 @@ export interface IncidentExpected {
   readonly because: string | null;
 }
 
+/** What the weekly review must be told at the end; figures in the measure's unit. */
+export interface FindingExpected {
+  readonly measure: MeasureName;
+  readonly subject: Readonly<Record<string, string>>;
+  readonly slopePerWeek: readonly [least: number, most: number];
+}
+
 /** Nobody must be paged. */
 export interface QuietExpected {
   readonly kind: 'quiet';
   /** Tickets that may be opened. */
   readonly incidentsMax: number;
+  /** Exactly these; absent = not asked. */
+  readonly findings?: { readonly weeks: number; readonly all: readonly FindingExpected[] };
   /** Why, where a flavour simply cannot see what happens. */
   readonly because: string | null;
 }

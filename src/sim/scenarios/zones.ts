@@ -1,4 +1,5 @@
 import { ALERT } from '../../model/conventions.ts';
+import type { TimedChange } from '../faults/change.ts';
 import { BALANCER, hostsOf } from '../fleet-spec.ts';
 import { incident, named, quiet } from './expectations.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, sizedFleet, zonesOf } from './fleets.ts';
@@ -53,6 +54,69 @@ export const zoneHot: Scenario = {
         ends: 'lasting',
       }),
       expectedOfEnvoy: quiet(0, 'Envoy tells no zone of hosts'),
+    };
+  },
+};
+
+const WEEKS = 4;
+/** Of the cluster's mean, a week. */
+const DRIFT = 0.02;
+/** How far the slope that is told may lie from it: a tenth, and what chance and waiting in queues add. */
+const BAND = [0.016, 0.024] as const;
+
+/**
+ * Least connections sends a host less as it becomes slower. With all but the first of n zones slower by x the first has
+ * n x / (x + n - 1) times its share; which x makes that `factor`.
+ */
+const slowerFor = (factor: number, zones: number): number => (factor * (zones - 1)) / (zones - factor);
+
+function drift(zones: number): TimedChange[] {
+  return Array.from({ length: WEEKS * 7 - 1 }, (_, i) => i + 1).flatMap((day) =>
+    Array.from({ length: zones - 1 }, (_, other) => ({
+      at: day * DAY_MS,
+      change: {
+        kind: 'hosts',
+        cluster: 0,
+        hosts: { zone: other + 1 },
+        set: { slow: slowerFor(1 + (DRIFT * day) / 7, zones) },
+      } as const,
+    })),
+  );
+}
+
+/** Too little for any alert at the end of it: 1.08 times its share, where 1.3 is told. */
+export const zoneDrift: Scenario = {
+  name: 'zone-drift',
+  title:
+    'hosts of all zones but one slow down bit by bit: that one gets 2 % more of the mean each week, for four weeks',
+  size: { hosts: 9, balancers: 2, zones: 3, requestsPerS: 600 },
+  range: { hosts: [9, 12], balancers: [2, 2], zones: [3, 3], requestsPerS: [200, 20_000] },
+  plan(drawn, seed) {
+    // As many hosts in each zone.
+    const size = { ...drawn, hosts: Math.floor(drawn.hosts / drawn.zones) * drawn.zones };
+    const untilMs = WEEKS * 7 * DAY_MS;
+    return {
+      fleet: sizedFleet(size, {
+        seed,
+        hostUse: 0.2,
+        cluster: { policy: 'least-connections' },
+        clients: { swing: 0.3 },
+      }),
+      timeline: drift(size.zones),
+      engine: 'fluid',
+      // Seldomer, and balancers whose pace is not known yet would count as silent.
+      pushMs: 3 * MINUTE_MS,
+      faultAtMs: 0,
+      overAtMs: untilMs,
+      untilMs,
+      expected: {
+        ...quiet(),
+        findings: {
+          weeks: WEEKS,
+          all: [{ measure: 'zone_skew', subject: { cluster: 'app', zone: 'a' }, slopePerWeek: BAND }],
+        },
+      },
+      expectedOfEnvoy: { ...quiet(0, 'Envoy tells no zone of hosts'), findings: { weeks: WEEKS, all: [] } },
     };
   },
 };

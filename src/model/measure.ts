@@ -1,0 +1,67 @@
+import type { EpochMs } from '../base/units.ts';
+import { ALERT } from './conventions.ts';
+import type { Labels } from './labels.ts';
+
+/** What is kept of every hour, for the weekly review: the alert whose slow sibling it is, and which way is worse. */
+export const MEASURES = {
+  /** Load per capacity of a zone over that of its cluster; 1 = its share {cluster, zone}. */
+  zone_skew: { alert: ALERT.zoneSkew, kind: 'level', worse: 'up', unit: '1' },
+  /** The least share of all requests that must have crossed from one zone to another {}. */
+  cross_zone: { alert: ALERT.zoneSkew, kind: 'level', worse: 'up', unit: '1' },
+  /** Load per capacity of the busiest host over the mean {cluster}. */
+  host_skew: { alert: ALERT.hostSkew, kind: 'level', worse: 'up', unit: '1' },
+  /** What a balancer opens or shakes hands for, over the mean of all {balancer}. */
+  connection_skew: { alert: ALERT.balancerSkew, kind: 'level', worse: 'up', unit: '1' },
+  handshake_skew: { alert: ALERT.balancerSkew, kind: 'level', worse: 'up', unit: '1' },
+  /** A day {cluster}: enforced ejections, and changes of a host's health as one balancer sees them. */
+  ejections: { alert: ALERT.hostEjections, kind: 'count', worse: 'up', unit: '{ejection}/d' },
+  health_changes: { alert: ALERT.healthCheckFlapping, kind: 'count', worse: 'up', unit: '{change}/d' },
+  /** Share of the handshakes that resumed a session {}. */
+  resumption: { alert: ALERT.handshakeStorm, kind: 'level', worse: 'down', unit: '1' },
+  /** Retries beside requests {cluster}. */
+  retries: { alert: ALERT.retryStorm, kind: 'level', worse: 'up', unit: '1' },
+} as const satisfies Readonly<
+  Record<
+    string,
+    {
+      readonly alert: string;
+      /** A level is compared by its middle, a count by its sum. */
+      readonly kind: 'level' | 'count';
+      readonly worse: 'up' | 'down';
+      readonly unit: string;
+    }
+  >
+>;
+
+export type MeasureName = keyof typeof MEASURES;
+
+export const MEASURE_NAMES = Object.keys(MEASURES) as readonly MeasureName[];
+
+/** One hour of one subject: a row of the store, never changed once written. */
+export interface HourlyFigures {
+  /** Its end. */
+  readonly hour: EpochMs;
+  /** `cluster`, `zone`, `balancer`; none = the whole fleet. */
+  readonly subject: Labels;
+  /** Counts are per hour. A measure that rests on too little is left out. */
+  readonly figures: Readonly<Partial<Record<MeasureName, number>>>;
+  /** What else a reader wants to see beside them: `top_host`, `utilization`. */
+  readonly notes: Readonly<Record<string, number | string>>;
+}
+
+/** A slow change for the worse. It pages and tickets nobody: the weekly review reads it. */
+export interface TrendFinding {
+  readonly subject: Labels;
+  readonly measure: MeasureName;
+  /** Middle of the last and of the first seven days, in the measure's unit. */
+  readonly now: number;
+  readonly before: number;
+  /** In that unit per week. */
+  readonly slopePerWeek: number;
+  /** 1 less the chance that no change at all would look so. */
+  readonly confidence: number;
+  /** Hours behind it. */
+  readonly samples: number;
+  /** `top_host` and its like, as of the newest hour. */
+  readonly notes: Readonly<Record<string, number | string>>;
+}
