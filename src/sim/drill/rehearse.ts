@@ -48,7 +48,8 @@ export interface RehearsalOptions {
 
 /**
  * A scenario in virtual time through the engine that serve runs: the fleet's requests are decoded and applied as
- * received, the evaluator ticks every 10 s, in drills of half a day and more once per push interval. Nothing is sent.
+ * received, the evaluator ticks every 10 s, in drills of half a day and more once per push interval or
+ * as seldom as the plan says. Nothing is sent.
  * The same plan gives the same verdict.
  */
 export function rehearse({ plan, rules, flavor, onProgress, onOutcome }: RehearsalOptions): Rehearsal {
@@ -59,7 +60,7 @@ export function rehearse({ plan, rules, flavor, onProgress, onOutcome }: Rehears
   const book = new CaseBook();
   const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
   const staging = new Staging();
-  const tickMs = plan.untilMs >= LONG_MS ? plan.pushMs : TICK_MS;
+  const tickMs = plan.tickMs ?? (plan.untilMs >= LONG_MS ? plan.pushMs : TICK_MS);
   const comparisons = new ComparisonBook((flavor === 'envoy' ? plan.comparisonsOfEnvoy : plan.comparisons) ?? []);
   let points = 0;
   for (let now = tickMs; now <= plan.untilMs; now += tickMs) {

@@ -97,6 +97,8 @@ export interface Plan {
   readonly engine: EngineName | null;
   /** How often each balancer pushes. */
   readonly pushMs: number;
+  /** How often the evaluator ticks, where what happens is so slow that it may be told later than usual. */
+  readonly tickMs?: number;
   /** Quiet until then. */
   readonly faultAtMs: number;
   /** When the cause is gone; what it left in budgets may fire on. */

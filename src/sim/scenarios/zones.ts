@@ -106,6 +106,7 @@ export const zoneDrift: Scenario = {
       engine: 'fluid',
       // Seldomer, and balancers whose pace is not known yet would count as silent.
       pushMs: 3 * MINUTE_MS,
+      tickMs: 15 * MINUTE_MS,
       faultAtMs: 0,
       overAtMs: untilMs,
       untilMs,
