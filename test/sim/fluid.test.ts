@@ -194,3 +194,37 @@ describe('a limit of requests in flight', () => {
     });
   }
 });
+
+describe('two choices in steps far longer than a request', () => {
+  /** The first host's share of each minute. */
+  function sharesOfFirst(slow: number): readonly number[] {
+    const heavy = fleetOf({
+      balancers: balancersOf(2, { cores: 64 }),
+      clusters: [{ ...CLUSTER, requestsPerS: 200_000, hosts: hostsOf(5, { slots: 5000 }) }],
+    });
+    const timeline: TimedChange[] = [{ at: 0, change: { kind: 'hosts', cluster: 0, hosts: [0], set: { slow } } }];
+    const { fleet, advanceTo } = createSimulation(heavy, timeline, 'fluid');
+    const { attempts } = fleet.measures;
+    const width = attempts.length / fleet.balancerCount / fleet.hostCount;
+    const sumOf = (host: number): number =>
+      attempts.reduce((sum, count, i) => (Math.floor(i / width) % fleet.hostCount === host ? sum + count : sum), 0);
+    let before = [0, 0];
+    return Array.from({ length: 20 }, (_, minute) => {
+      advanceTo((minute + 1) * 60_000);
+      const now = [sumOf(0), attempts.reduce((sum, count) => sum + count, 0)];
+      const share = ((now[0] ?? 0) - (before[0] ?? 0)) / ((now[1] ?? 0) - (before[1] ?? 0));
+      before = now;
+      return share;
+    });
+  }
+
+  test('hosts that are alike do not take turns', () => {
+    for (const share of sharesOfFirst(1)) assert.ok(Math.abs(share - 0.2) < 0.005, String(share));
+  });
+
+  test('a slower host settles where as much is in flight to it as to the others', () => {
+    const shares = sharesOfFirst(3).slice(5);
+    // A third of the pace, as long a queue: s / (1/3) = (1 - s) / 4.
+    for (const share of shares) assert.ok(Math.abs(share - 1 / 13) < 0.01, String(share));
+  });
+});

@@ -170,7 +170,7 @@ export class FluidRequests {
     if (connections !== null || count === 0) return count;
     const hotShare = at(hotKeyShare, cluster);
     // Which host owns the hot key does not matter to a fluid: it is the first that may be picked.
-    const input = { count, ...this.#columns, hotShare, hotHost: 0 };
+    const input = { count, ...this.#columns, elapsedS, hotShare, hotHost: 0 };
     this.#overflow = policyShares(spec.policy, input, this.#shares);
     return count;
   }

@@ -14,6 +14,8 @@ export interface ShareInput {
   /** Mean requests in flight from this balancer. */
   readonly inFlight: Float64Array;
   readonly ageMs: Float64Array;
+  /** Length of the step that the shares are for, s. */
+  readonly elapsedS: number;
   /** Share of requests with the one hot key, and the entry that owns it. */
   readonly hotShare: number;
   readonly hotHost: number;
@@ -21,13 +23,14 @@ export interface ShareInput {
 
 /** Entries of hosts whose load is this close look equal to two choices: half a request. */
 const LOAD_NOISE = 0.25;
+const TIME_MIN_S = 1e-6;
 
 /**
  * Shares of the picks (adding up to 1) in the long run, of many requests in flight.
  * - round robin: equal, or by weight;
  * - least connections keeps in flight / weight equal, so a host gets weight / time: a fast failure draws the traffic;
  * - two choices: a host wins against another drawn at random when its load is lower; loads are Poisson around their
- *   means; at most 2/n;
+ *   means; at most 2/n. Loads follow the shares within the step, so that the shares are those towards which both go;
  * - hashing: by weight, the hot key on top of its owner, cut at the bound. What is cut off is returned.
  */
 export function policyShares(policy: PolicyName, input: ShareInput, shares: Float64Array): number {
@@ -41,7 +44,8 @@ export function policyShares(policy: PolicyName, input: ShareInput, shares: Floa
       break;
     case 'least-connections':
     case 'weighted-least-connections':
-      for (let i = 0; i < input.count; i += 1) shares[i] = at(input.weight, i) / Math.max(1e-6, at(input.timeS, i));
+      for (let i = 0; i < input.count; i += 1)
+        shares[i] = at(input.weight, i) / Math.max(TIME_MIN_S, at(input.timeS, i));
       break;
     case 'two-choices':
       twoChoices(input, shares);
@@ -71,13 +75,34 @@ function twoChoices(input: ShareInput, shares: Float64Array): void {
     noise += at(input.inFlight, i) / (weight * weight) / count;
   }
   const spread = Math.max(0, square - mean * mean) + noise + LOAD_NOISE;
+  let wins = 0;
+  let perS = 0;
   for (let i = 0; i < count; i += 1) {
     const weight = effective(i);
     const load = (at(input.inFlight, i) + 1) / weight;
     const deviation = Math.sqrt(spread + at(input.inFlight, i) / (weight * weight));
-    shares[i] = normalCdf((mean - load) / deviation);
+    const win = normalCdf((mean - load) / deviation);
+    shares[i] = win;
+    wins += win;
+    perS += at(input.inFlight, i) / Math.max(TIME_MIN_S, at(input.timeS, i));
+  }
+  if (perS === 0 || wins === 0) return;
+  for (let i = 0; i < count; i += 1) {
+    const weight = effective(i);
+    const inFlight = at(input.inFlight, i);
+    const timeS = Math.max(TIME_MIN_S, at(input.timeS, i));
+    const deviation = Math.sqrt(spread + inFlight / (weight * weight));
+    const atZ = normalDensity((mean - (inFlight + 1) / weight) / deviation);
+    // By how much the share falls for each that it is larger: a step of Newton's towards where both agree. A step as long
+    // as a request, or longer, would else overshoot, and hosts that are alike take turns.
+    const moved = perS * timeS * (1 - Math.exp(-input.elapsedS / timeS));
+    const gain = (atZ / deviation / wins) * (moved / weight);
+    const now = inFlight / timeS / perS;
+    shares[i] = Math.max(0, now + (at(shares, i) / wins - now) / (1 + gain));
   }
 }
+
+const normalDensity = (z: number): number => Math.exp(-(z * z) / 2) / Math.sqrt(2 * Math.PI);
 
 function hashing(input: ShareInput, shares: Float64Array, isBounded: boolean): number {
   const { count, hotShare, hotHost } = input;
