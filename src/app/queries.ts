@@ -1,4 +1,6 @@
+import type { CorrectionBook } from '../aggregate/correction-book.ts';
 import type { FeatureView } from '../aggregate/features.ts';
+import type { SloCells } from '../aggregate/view.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatInstant } from '../base/instant.ts';
 import type { GroupStatus } from '../burn/status.ts';
@@ -14,14 +16,21 @@ import type { Evaluator } from './evaluate.ts';
 import type { FollowUps } from './follow-ups.ts';
 import { readRunbook, runbookNames } from './runbooks.ts';
 import type { Silences } from './silences.ts';
+import { skew } from './skew-views.ts';
+import { sloHistory } from './slo-history.ts';
+import { stages } from './stage-views.ts';
 import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
 import { trends, untilOf } from './trend-views.ts';
+import { red, tls } from './traffic-views.ts';
 
 export interface QueriesDeps {
   readonly clock: Clock;
   readonly slos: () => readonly Slo[];
   readonly statuses: () => readonly GroupStatus[];
   readonly evaluator: Evaluator;
+  readonly cells: SloCells;
+  /** Through which budgets are read. */
+  readonly correctionBook: CorrectionBook;
   readonly features: FeatureView;
   readonly corrections: Corrections;
   readonly silences: Silences;
@@ -32,6 +41,8 @@ export interface QueriesDeps {
   readonly configPush: () => DetectorSettings | undefined;
   /** Thresholds of trends. */
   readonly detectors: () => ReadonlyMap<string, DetectorSettings>;
+  /** By which the time of rollouts is told from other time. */
+  readonly configBudget: () => DetectorSettings | undefined;
   readonly store: IncidentStore;
   readonly runbooksDir: string;
   readonly runbookUrl: (runbook: string) => string;
@@ -93,6 +104,26 @@ export function createQueries(deps: QueriesDeps): Queries {
     followUps,
     compare: (asked) => compare(deps.features, deps.configPush(), deps.clock.now(), asked),
     trends: (until, weeks) => trends(deps.store, deps.detectors(), untilOf(until, deps.clock.now()), weeks),
+    sloHistory(asked) {
+      const { cells, correctionBook, features, store } = deps;
+      const states = ['open', 'acknowledged', 'resolved'] as const;
+      return sloHistory(
+        {
+          cells,
+          corrections: correctionBook,
+          features,
+          statuses: deps.statuses(),
+          incidents: () => store.listIncidents({ states, before: null, limit: 1000 }),
+          configBudget: deps.configBudget(),
+        },
+        asked,
+        deps.clock.now(),
+      );
+    },
+    stages: (asked) => stages(deps.features, asked, deps.clock.now()),
+    red: (asked) => red(deps.features, asked, deps.clock.now()),
+    tls: (asked) => tls(deps.features, asked, deps.clock.now()),
+    skew: (asked) => skew(deps.features, asked, deps.clock.now()),
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     corrections: (filter) => deps.corrections.list(filter, deps.clock.now()),
     correction: (id) => deps.corrections.detail(id, deps.clock.now()),

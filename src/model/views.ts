@@ -11,6 +11,7 @@ import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 
 import type { CheckId } from './practice.ts';
 import type { StageFidelities } from './stages.ts';
+import type { TrendQueries } from './trend-views.ts';
 
 export type LabelObject = Readonly<Record<string, string>>;
 
@@ -539,7 +540,7 @@ export interface TrendsView {
 }
 
 /** The read side that api and ui use. Filled by app/queries; does not assume that steps are in memory. */
-export interface Queries {
+export interface Queries extends TrendQueries {
   slos(): readonly SloView[];
   slo(id: string): SloView | null;
   alerts(): readonly AlertView[];

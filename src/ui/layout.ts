@@ -3,6 +3,8 @@ import { type Html, html } from './html.ts';
 const PLACES = [
   { path: '/', name: 'Now' },
   { path: '/slos', name: 'SLOs' },
+  { path: '/stages', name: 'Stages' },
+  { path: '/traffic', name: 'Traffic' },
   { path: '/fleet', name: 'Fleet' },
   { path: '/silences', name: 'Silences' },
   { path: '/actions', name: 'Actions' },

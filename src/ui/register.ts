@@ -8,10 +8,11 @@ import { cohortsSection } from './pages/compare.ts';
 import { fleetPage } from './pages/fleet.ts';
 import { incidentPage } from './pages/incident.ts';
 import { nowPage } from './pages/now.ts';
-import { slosPage } from './pages/slos.ts';
 import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
 import { registerSilencePages } from './register-silences.ts';
+import { registerSloPages } from './register-slos.ts';
+import { registerTrendPages } from './register-trends.ts';
 
 const REFRESH_SECONDS = 15;
 const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note', 'update', 'merge', 'split'] as const;
@@ -51,13 +52,8 @@ export function registerPages(
     };
     return send(reply, 'Now', '/', nowPage({ ...view, now: queries.now() }), REFRESH_SECONDS);
   });
-  server.get<{ Querystring: Partial<Record<'slo' | 'cluster' | 'zone', unknown>> }>('/slos', (request, reply) => {
-    const one = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
-    const { slo, cluster, zone } = request.query;
-    const filter = { slo: one(slo), cluster: one(cluster), zone: one(zone) };
-    const corrections = queries.corrections({ state: null, cursor: null, limit: 1000 }).items;
-    return send(reply, 'SLOs', '/slos', slosPage(queries.slos(), filter, corrections), REFRESH_SECONDS);
-  });
+  registerSloPages(server, queries, send);
+  registerTrendPages(server, queries, send);
   server.get('/fleet', (_, reply) => {
     const balancers = queries.fleet();
     const cohorts = cohortsSection(queries.configVersions(), balancers);

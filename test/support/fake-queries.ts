@@ -23,6 +23,7 @@ import type {
   SloView,
   TrendsView,
 } from '../../src/model/views.ts';
+import { FAKE_TRENDS } from './fake-trends.ts';
 
 /**
  * A read and write side with the content of one bad night: a host of checkout fails fast, its SLO burns, one incident
@@ -622,6 +623,7 @@ export const FAKE_FOLLOW_UP: FollowUpView = {
 export function createFakeQueries(over: Partial<Queries> = {}): Queries {
   const health: Health = { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] };
   return {
+    ...FAKE_TRENDS,
     slos: () => FAKE_SLOS,
     slo: (id) => FAKE_SLOS.find((slo) => slo.id === id) ?? null,
     alerts: () => FAKE_ALERTS,
