@@ -9,6 +9,7 @@ import type { Incident } from '../model/incident.ts';
 import type { FollowUpFilter, FollowUpView, Health, Queries } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 import type { IncidentStore } from '../store/store.ts';
+import type { ChangeFeed } from './change-feed.ts';
 import { compare } from './compare-views.ts';
 import { configHealth, configVersions } from './config-views.ts';
 import type { Corrections } from './corrections.ts';
@@ -47,6 +48,7 @@ export interface QueriesDeps {
   readonly runbooksDir: string;
   readonly runbookUrl: (runbook: string) => string;
   readonly health: () => Health;
+  readonly changes: ChangeFeed;
 }
 
 /** The read side over the embedded engine: what api and ui show. */
@@ -62,6 +64,13 @@ export function createQueries(deps: QueriesDeps): Queries {
     return slos.map((slo) => toSloView(slo, groups.get(slo.id) ?? []));
   };
 
+  /** Newest first, from memory: in a storm one incident alone takes long to read from the store. */
+  const active = (): readonly Incident[] =>
+    deps.evaluator
+      .incidents()
+      .filter(({ state }) => state !== 'resolved')
+      .sort((a, b) => b.id - a.id);
+
   const followUps = (filter: FollowUpFilter): readonly FollowUpView[] => deps.followUps.list(filter, deps.clock.now());
 
   return {
@@ -69,7 +78,7 @@ export function createQueries(deps: QueriesDeps): Queries {
     slo: (id) => views().find((slo) => slo.id === id) ?? null,
     alerts() {
       const incidentOf = new Map<string, number>();
-      for (const incident of activeIncidents(deps.store)) {
+      for (const incident of active()) {
         for (const member of incident.members) incidentOf.set(member.alert.key, incident.id);
       }
       const mutesOf = deps.evaluator.mutes(deps.clock.now());
@@ -81,7 +90,9 @@ export function createQueries(deps: QueriesDeps): Queries {
       const states: readonly Incident['state'][] =
         state === null ? ['open', 'acknowledged', 'resolved'] : state === 'active' ? ['open', 'acknowledged'] : [state];
       const before = cursor === null ? null : Number(cursor);
-      const found = deps.store.listIncidents({ states, before, limit: limit + 1 });
+      const found = states.includes('resolved')
+        ? deps.store.listIncidents({ states, before, limit: limit + 1 })
+        : active().filter((one) => states.includes(one.state) && (before === null || one.id < before));
       const items = found.slice(0, limit).map((incident) => toIncidentView(incident, deps.runbookUrl));
       const last = items.at(-1);
       return { items, next: found.length > limit && last !== undefined ? String(last.id) : null };
@@ -138,9 +149,8 @@ export function createQueries(deps: QueriesDeps): Queries {
     health: deps.health,
     runbook: (name) => readRunbook(deps.runbooksDir, name),
     runbookNames: () => runbookNames(deps.runbooksDir),
+    version: () => deps.changes.version(),
+    onChange: (listener) => deps.changes.subscribe(listener),
     now: () => formatInstant(deps.clock.now()),
   };
 }
-
-const activeIncidents = (store: IncidentStore): readonly Incident[] =>
-  store.listIncidents({ states: ['open', 'acknowledged'], before: null, limit: 1000 });

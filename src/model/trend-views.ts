@@ -89,13 +89,29 @@ export interface StageView extends Omit<StagePointView, 'at'> {
   readonly points: readonly StagePointView[];
 }
 
+/** One stage at one place. */
+export interface PlaceStageView extends Omit<StagePointView, 'at'> {
+  readonly stage: StageName;
+  readonly fidelity: StageFidelity;
+}
+
+/** Whole requests. */
+export interface WholeRequestsView {
+  readonly count: number;
+  readonly p50: number | null;
+  readonly p99: number | null;
+}
+
+export interface SkewDayView {
+  readonly from: string;
+  readonly maxOverMean: number | null;
+  readonly hottest: string | null;
+}
+
 export interface StagePlaceView {
   readonly kind: 'zone' | 'balancer';
   readonly name: string;
-  readonly stages: readonly (Omit<StagePointView, 'at'> & {
-    readonly stage: StageName;
-    readonly fidelity: StageFidelity;
-  })[];
+  readonly stages: readonly PlaceStageView[];
 }
 
 export interface StagesView {
@@ -106,7 +122,7 @@ export interface StagesView {
   readonly to: string;
   readonly stepSeconds: number;
   /** Whole requests; no points where balancers do not tell them in this scope. */
-  readonly requests: { readonly count: number; readonly p50: number | null; readonly p99: number | null };
+  readonly requests: WholeRequestsView;
   readonly stages: readonly StageView[];
   /** Of the last hours only. */
   readonly places: readonly StagePlaceView[];
@@ -215,11 +231,7 @@ export interface SkewView {
   /** Hottest first. */
   readonly rows: readonly SkewRowView[];
   /** Max over mean per day, oldest first, as long as it is kept. */
-  readonly days: readonly {
-    readonly from: string;
-    readonly maxOverMean: number | null;
-    readonly hottest: string | null;
-  }[];
+  readonly days: readonly SkewDayView[];
   readonly clusters: readonly string[];
 }
 

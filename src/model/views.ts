@@ -577,6 +577,10 @@ export interface Queries extends TrendQueries {
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
   runbook(name: string): string | null;
   runbookNames(): readonly string[];
+  /** Of incidents and alerts as they are: another one after each change. */
+  version(): string;
+  /** Calls `listener` after each such change, until the returned function is called. */
+  onChange(listener: () => void): () => void;
   /** Now, as every page and answer of this request shows it. */
   now(): string;
 }

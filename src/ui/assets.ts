@@ -7,6 +7,7 @@ export const STYLE = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 a { color: var(--link); } a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible, .scroll:focus-visible, summary:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+[hidden], .said { position: absolute; left: -9999px; width: 1px; height: 1px; overflow: hidden; }
 .skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--ground); padding: 8px; }
 header { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: center; padding: 12px 16px; border-bottom: 1px solid var(--line); }
 .brand { font-weight: 700; } nav ul { display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; margin: 0; padding: 0; }

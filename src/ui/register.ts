@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { CHECK_IDS, type CheckId } from '../model/practice.ts';
 import type { Commands, Queries } from '../model/views.ts';
 import { ICON, STYLE } from './assets.ts';
+import { registerCompression } from './compress.ts';
 import { type Html, html, trusted } from './html.ts';
 import { layout } from './layout.ts';
 import { cohortsSection } from './pages/compare.ts';
@@ -13,8 +14,11 @@ import { registerComparePage } from './register-compare.ts';
 import { registerSilencePages } from './register-silences.ts';
 import { registerSloPages } from './register-slos.ts';
 import { registerTrendPages } from './register-trends.ts';
+import { SCRIPT } from './script.ts';
 
 const REFRESH_SECONDS = 15;
+/** More than these are not sorted by how urgent they are: the newest are shown. */
+const INCIDENTS_MAX = 10_000;
 const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note', 'update', 'merge', 'split'] as const;
 
 /** The pages: server-rendered, same-origin assets, no script needed for anything. */
@@ -35,20 +39,24 @@ export function registerPages(
   const notFound = (reply: FastifyReply, what: string): FastifyReply =>
     send(reply.code(404), 'Not found', '', html`<p>${what} <a href="/">Back to what is open now.</a></p>`);
 
+  registerCompression(server);
   server.get('/assets/slowburn.css', (_, reply) => reply.type('text/css; charset=utf-8').send(STYLE));
+  server.get('/assets/slowburn.js', (_, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT));
   server.get('/assets/icon.svg', (_, reply) => reply.type('image/svg+xml').send(ICON));
   server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) => {
     done(null, Object.fromEntries(new URLSearchParams(String(body))));
   });
 
-  server.get('/', (_, reply) => {
+  server.get<{ Querystring: { page?: unknown } }>('/', (request, reply) => {
     const list = (state: 'active' | 'resolved', limit: number) =>
       queries.incidents({ state, cursor: null, limit }).items;
     const view = {
-      incidents: list('active', 200),
+      incidents: list('active', INCIDENTS_MAX),
       recent: list('resolved', 10),
       alerts: queries.alerts(),
       slos: queries.slos(),
+      page: Number(request.query.page) || 1,
+      version: queries.version(),
     };
     return send(reply, 'Now', '/', nowPage({ ...view, now: queries.now() }), REFRESH_SECONDS);
   });

@@ -624,6 +624,8 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
   const health: Health = { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] };
   return {
     ...FAKE_TRENDS,
+    version: () => '1-0',
+    onChange: () => () => undefined,
     slos: () => FAKE_SLOS,
     slo: (id) => FAKE_SLOS.find((slo) => slo.id === id) ?? null,
     alerts: () => FAKE_ALERTS,

@@ -10,7 +10,7 @@ export function fleetPage(balancers: readonly BalancerView[], now: string): Html
   if (balancers.length === 0) {
     return html`<p>No balancer has pushed yet. Point an OTLP exporter at port 4318 (HTTP) or 4317 (gRPC) of this machine.</p>`;
   }
-  return html`<div class="scroll"><table class="stack"><thead><tr>${COLUMNS.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table class="stack"><thead><tr>${COLUMNS.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${balancers.map((balancer) => row(balancer, now))}</tbody></table></div>`;
 }
 
