@@ -4,7 +4,7 @@ import { DAY, type EpochMs, epochMs, MINUTE, SECOND } from '../base/units.ts';
 import { capacitiesOf, hostsByCluster } from '../detect/hosts.ts';
 import { sumOf } from '../detect/sums.ts';
 import type { SkewBy, SkewRowView, SkewView } from '../model/trend-views.ts';
-import { stepFor, stepsOf } from './time-steps.ts';
+import { heardSince, stepFor, stepsOf } from './time-steps.ts';
 import { grouped } from './traffic-views.ts';
 
 const KEPT_DAYS = 8;
@@ -31,7 +31,7 @@ export function skew(
   const clusters = [...hostsByCluster(view).keys()];
   const chosen = by === 'balancer' ? null : (cluster ?? clusters[0] ?? null);
   const members = membersOf(view, by, chosen, now);
-  const from = epochMs(to - seconds * SECOND);
+  const from = epochMs(Math.max(to - seconds * SECOND, heardSince(view, now)));
   const stepMs = stepFor(5 * (to - from), MINUTE);
   const steps = stepsOf(from, to, stepMs);
   const rows = factorsOf(members, from, to);

@@ -44,7 +44,8 @@ export function sloHistory(deps: SloHistoryDeps, asked: SloHistoryAsked, now: Ep
   const to = deps.cells.feed(group, now).watermark ?? now;
   const windows = new GroupWindows(group, to, undefined, now);
   const budget = budgetRatioOf(group.slo.objective).value * paddedTotal(windows.slo);
-  const [from, end] = rangeOf(asked, windows.slo.from, windows.slo.end);
+  const first = epochMs(Math.max(windows.slo.from, group.firstDataAt ?? windows.slo.end));
+  const [from, end] = rangeOf(asked, first, windows.slo.end);
   const stepMs = stepOf(asked, end - from);
   return {
     slo: group.slo.id,

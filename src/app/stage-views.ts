@@ -10,7 +10,7 @@ import { DAY, type EpochMs, epochMs, HOUR, MINUTE } from '../base/units.ts';
 import { type Distribution, distributionOf } from '../detect/distribution.ts';
 import { betterFidelity, STAGES, type StageFidelity, type StageName } from '../model/stages.ts';
 import type { StagePlaceView, StagesAsked, StagesView, StageView } from '../model/trend-views.ts';
-import { stepFor, stepsOf } from './time-steps.ts';
+import { heardSince, stepFor, stepsOf } from './time-steps.ts';
 
 const REQUESTS = 'http.server.request.duration';
 const USUAL_MS = HOUR;
@@ -27,7 +27,7 @@ export function stages(view: FeatureView, asked: StagesAsked, now: EpochMs): Sta
   const all = view.balancers(now);
   const isPlace = asked.zone !== null || asked.balancer !== null;
   const inScope = all.filter((one) => isIn(one, asked));
-  const [from, to] = rangeOf(asked, watermark, isPlace ? PLACES_KEPT_MS : KEPT_MS);
+  const [from, to] = rangeOf(view, asked, watermark, isPlace ? PLACES_KEPT_MS : KEPT_MS, now);
   const stepMs = stepFor(to - from, MINUTE);
   const ids = new Set(inScope.map(({ id }) => id));
   const requests = isPlace ? [] : inCluster(view.histograms(REQUESTS), asked.cluster, true);
@@ -58,11 +58,17 @@ const isIn = ({ id, zone, clusters }: BalancerState, asked: StagesAsked): boolea
   (asked.cluster === null || clusters.includes(asked.cluster));
 
 /** Whole minutes, within what is kept; an hour unless asked otherwise. */
-function rangeOf(asked: StagesAsked, watermark: EpochMs, keptMs: number): readonly [EpochMs, EpochMs] {
+function rangeOf(
+  view: FeatureView,
+  asked: StagesAsked,
+  watermark: EpochMs,
+  keptMs: number,
+  now: EpochMs,
+): readonly [EpochMs, EpochMs] {
   const given = (text: string | null): number | undefined => (text === null ? undefined : parseInstant(text));
-  const to = Math.min(watermark, given(asked.to) ?? watermark);
+  const to = Math.floor(Math.min(watermark, given(asked.to) ?? watermark) / MINUTE) * MINUTE;
   const from = Math.max(watermark - keptMs, Math.min(given(asked.from) ?? to - USUAL_MS, to - MINUTE));
-  return [epochMs(Math.floor(from / MINUTE) * MINUTE), epochMs(to)];
+  return [epochMs(Math.max(Math.floor(from / MINUTE) * MINUTE, heardSince(view, now))), epochMs(to)];
 }
 
 /** Series of one cluster and, unless `own`, those that are told without one; all where none is asked for. */

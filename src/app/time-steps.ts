@@ -1,3 +1,4 @@
+import type { FeatureView } from '../aggregate/features.ts';
 import { DAY, type EpochMs, epochMs, HOUR, MINUTE, SECOND } from '../base/units.ts';
 
 /** Widths of steps that charts and tables use, milliseconds. */
@@ -7,6 +8,12 @@ const POINTS_MAX = 120;
 /** The narrowest step of at least `leastMs` of which `POINTS_MAX` cover `lengthMs`. */
 export const stepFor = (lengthMs: number, leastMs: number): number =>
   WIDTHS.find((width) => width >= leastMs && lengthMs / width <= POINTS_MAX) ?? 7 * DAY;
+
+/** When the first balancer was heard, on an edge of a step: before that there was not nothing, it was not known. */
+export function heardSince(view: FeatureView, now: EpochMs): EpochMs {
+  const firsts = view.balancers(now).map(({ firstSeenAt }) => firstSeenAt);
+  return epochMs(Math.floor(firsts.reduce<number>((first, one) => Math.min(first, one), now) / MINUTE) * MINUTE);
+}
 
 /** (from, to] in steps that end at whole multiples of the width; the last one ends at `to`, the first begins at `from`. */
 export function stepsOf(from: EpochMs, to: EpochMs, stepMs: number): readonly (readonly [EpochMs, EpochMs])[] {

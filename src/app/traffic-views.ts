@@ -4,7 +4,7 @@ import { type EpochMs, epochMs, SECOND } from '../base/units.ts';
 import { hostsByCluster } from '../detect/hosts.ts';
 import { type Summed, sumOf } from '../detect/sums.ts';
 import type { CertificateView, RedBy, RedRowView, RedView, TlsRowView, TlsView } from '../model/trend-views.ts';
-import { stepFor, stepsOf } from './time-steps.ts';
+import { heardSince, stepFor, stepsOf } from './time-steps.ts';
 
 /** Fewer timed requests have no mean worth showing. */
 const TIMED_MIN = 1;
@@ -28,7 +28,7 @@ export function red(
 ): RedView | null {
   const to = view.watermark(now);
   if (to === null) return null;
-  const from = epochMs(to - seconds * SECOND);
+  const from = epochMs(Math.max(to - seconds * SECOND, heardSince(view, now)));
   const counted = countedBy(view, by, now);
   const rows = counted.map((one) => toRow(one, from, to)).filter(({ requests }) => requests > 0);
   const stepMs = stepFor(to - from, 10 * SECOND);
@@ -137,7 +137,7 @@ export function grouped(
 export function tls(view: FeatureView, { seconds }: { readonly seconds: number }, now: EpochMs): TlsView | null {
   const to = view.watermark(now);
   if (to === null) return null;
-  const from = epochMs(to - seconds * SECOND);
+  const from = epochMs(Math.max(to - seconds * SECOND, heardSince(view, now)));
   const stepMs = stepFor(to - from, 10 * SECOND);
   const zoneOf = new Map(view.balancers(now).map(({ id, zone }) => [id, zone]));
   const all = tlsRow('', [...view.features('tls.handshakes')], []);
