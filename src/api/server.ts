@@ -19,6 +19,7 @@ import { registerFleetRoutes } from './routes/fleet.ts';
 import { registerFollowUpRoutes } from './routes/follow-ups.ts';
 import { registerForeignAlertRoutes } from './routes/foreign-alerts.ts';
 import { registerHealthRoutes } from './routes/health.ts';
+import { registerHistoryRoutes } from './routes/history.ts';
 import { registerIncidentActionRoutes } from './routes/incident-actions.ts';
 import { registerIncidentRoutes } from './routes/incidents.ts';
 import { registerMetricsRoutes } from './routes/metrics.ts';
@@ -69,7 +70,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   await prepareOpenapi(app, options.version);
   registerHealthRoutes(app, options);
   registerSloRoutes(app, options);
-  registerTrendRoutes(app, options);
+  registerHistoryRoutes(app, options);
   registerAlertRoutes(app, options);
   registerForeignAlertRoutes(app, options);
   registerIncidentRoutes(app, options);

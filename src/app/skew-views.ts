@@ -3,7 +3,7 @@ import { formatInstant } from '../base/instant.ts';
 import { DAY, type EpochMs, epochMs, MINUTE, SECOND } from '../base/units.ts';
 import { capacitiesOf, hostsByCluster } from '../detect/hosts.ts';
 import { sumOf } from '../detect/sums.ts';
-import type { SkewBy, SkewRowView, SkewView } from '../model/trend-views.ts';
+import type { SkewBy, SkewRowView, SkewView } from '../model/history-views.ts';
 import { heardSince, stepFor, stepsOf } from './time-steps.ts';
 import { grouped } from './traffic-views.ts';
 

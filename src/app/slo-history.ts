@@ -15,7 +15,7 @@ import {
   type SloHistoryAsked,
   type SloHistoryView,
   type TierView,
-} from '../model/trend-views.ts';
+} from '../model/history-views.ts';
 import { budgetRatioOf, burnOf, paddedTotal } from '../slo/budget.ts';
 import { unitOf } from '../slo/slices.ts';
 import { minBurnOf } from '../slo/windows.ts';

@@ -9,7 +9,7 @@ import { formatInstant, parseInstant } from '../base/instant.ts';
 import { DAY, type EpochMs, epochMs, HOUR, MINUTE } from '../base/units.ts';
 import { type Distribution, distributionOf } from '../detect/distribution.ts';
 import { betterFidelity, STAGES, type StageFidelity, type StageName } from '../model/stages.ts';
-import type { StagePlaceView, StagesAsked, StagesView, StageView } from '../model/trend-views.ts';
+import type { StagePlaceView, StagesAsked, StagesView, StageView } from '../model/history-views.ts';
 import { heardSince, stepFor, stepsOf } from './time-steps.ts';
 
 const REQUESTS = 'http.server.request.duration';

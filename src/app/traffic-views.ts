@@ -3,7 +3,7 @@ import { formatInstant } from '../base/instant.ts';
 import { type EpochMs, epochMs, SECOND } from '../base/units.ts';
 import { hostsByCluster } from '../detect/hosts.ts';
 import { type Summed, sumOf } from '../detect/sums.ts';
-import type { CertificateView, RedBy, RedRowView, RedView, TlsRowView, TlsView } from '../model/trend-views.ts';
+import type { CertificateView, RedBy, RedRowView, RedView, TlsRowView, TlsView } from '../model/history-views.ts';
 import { heardSince, stepFor, stepsOf } from './time-steps.ts';
 
 /** Fewer timed requests have no mean worth showing. */

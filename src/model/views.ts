@@ -11,7 +11,7 @@ import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 
 import type { CheckId } from './practice.ts';
 import type { StageFidelities } from './stages.ts';
-import type { TrendQueries } from './trend-views.ts';
+import type { HistoryQueries } from './history-views.ts';
 
 export type LabelObject = Readonly<Record<string, string>>;
 
@@ -540,7 +540,7 @@ export interface TrendsView {
 }
 
 /** The read side that api and ui use. Filled by app/queries; does not assume that steps are in memory. */
-export interface Queries extends TrendQueries {
+export interface Queries extends HistoryQueries {
   slos(): readonly SloView[];
   slo(id: string): SloView | null;
   alerts(): readonly AlertView[];

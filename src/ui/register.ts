@@ -13,7 +13,7 @@ import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
 import { registerSilencePages } from './register-silences.ts';
 import { registerSloPages } from './register-slos.ts';
-import { registerTrendPages } from './register-trends.ts';
+import { registerHistoryPages } from './register-history.ts';
 import { SCRIPT } from './script.ts';
 
 const REFRESH_SECONDS = 15;
@@ -61,7 +61,7 @@ export function registerPages(
     return send(reply, 'Now', '/', nowPage({ ...view, now: queries.now() }), REFRESH_SECONDS);
   });
   registerSloPages(server, queries, send);
-  registerTrendPages(server, queries, send);
+  registerHistoryPages(server, queries, send);
   server.get('/fleet', (_, reply) => {
     const balancers = queries.fleet();
     const cohorts = cohortsSection(queries.configVersions(), balancers);

@@ -6,7 +6,7 @@ import { epochMs } from '../../src/base/units.ts';
 import type { Alert } from '../../src/model/alert.ts';
 import type { Incident } from '../../src/model/incident.ts';
 import { labelsOf } from '../../src/model/labels.ts';
-import type { SloHistoryAsked } from '../../src/model/trend-views.ts';
+import type { SloHistoryAsked } from '../../src/model/history-views.ts';
 import { DAY, HOUR, MINUTE, ORIGIN, sloOf, WORKBOOK } from '../support/fake-cells.ts';
 import { Fed } from '../support/fed.ts';
 

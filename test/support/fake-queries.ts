@@ -23,7 +23,7 @@ import type {
   SloView,
   TrendsView,
 } from '../../src/model/views.ts';
-import { FAKE_TRENDS } from './fake-trends.ts';
+import { FAKE_LOOKS_BACK } from './fake-history.ts';
 
 /**
  * A read and write side with the content of one bad night: a host of checkout fails fast, its SLO burns, one incident
@@ -623,7 +623,7 @@ export const FAKE_FOLLOW_UP: FollowUpView = {
 export function createFakeQueries(over: Partial<Queries> = {}): Queries {
   const health: Health = { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] };
   return {
-    ...FAKE_TRENDS,
+    ...FAKE_LOOKS_BACK,
     version: () => '1-0',
     onChange: () => () => undefined,
     slos: () => FAKE_SLOS,

@@ -1,4 +1,4 @@
-import { groupKey } from '../../model/trend-views.ts';
+import { groupKey } from '../../model/history-views.ts';
 import type { GroupViewOut, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge } from '../layout.ts';

@@ -1,4 +1,4 @@
-import { groupKey, type SloHistoryView, type SpentView } from '../../model/trend-views.ts';
+import { groupKey, type SloHistoryView, type SpentView } from '../../model/history-views.ts';
 import type { GroupViewOut, SloView } from '../../model/views.ts';
 import { type Area, chartFigure, figuresTable, type Line, plainTable } from '../chart.ts';
 import { type Html, html } from '../html.ts';

@@ -8,7 +8,7 @@ import {
   type SkewView,
   type TlsRowView,
   type TlsView,
-} from '../../model/trend-views.ts';
+} from '../../model/history-views.ts';
 import { chartFigure, figuresTable, plainTable } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 import { time } from '../layout.ts';

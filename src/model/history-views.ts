@@ -236,7 +236,7 @@ export interface SkewView {
 }
 
 /** The part of the read side that looks back. */
-export interface TrendQueries {
+export interface HistoryQueries {
   /** Null for an SLO or group that is not there; so is a group without any data. */
   sloHistory(asked: SloHistoryAsked): SloHistoryView | null;
   /** Null before any balancer is heard. */

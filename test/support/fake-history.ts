@@ -5,8 +5,8 @@ import type {
   SloHistoryView,
   StagesView,
   TlsView,
-  TrendQueries,
-} from '../../src/model/trend-views.ts';
+  HistoryQueries,
+} from '../../src/model/history-views.ts';
 
 /** What was counted before the night of fake-queries.ts: a few steps of each kind, with gaps and awkward names. */
 const [FROM, MIDDLE, TO] = ['2026-03-01T02:42:10.000Z', '2026-03-01T03:12:10.000Z', '2026-03-01T03:42:10.000Z'];
@@ -166,7 +166,7 @@ export const FAKE_SKEW: SkewView = {
   clusters: ['checkout', '<search>'],
 };
 
-export const FAKE_TRENDS: TrendQueries = {
+export const FAKE_LOOKS_BACK: HistoryQueries = {
   sloHistory: ({ slo, group }) =>
     slo === FAKE_HISTORY.slo && (group === null || group === 'checkout') ? FAKE_HISTORY : null,
   stages: ({ cluster, zone, balancer }) => ({ ...FAKE_STAGES, cluster, zone, balancer }),

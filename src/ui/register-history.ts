@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { parseDuration } from '../base/duration.ts';
 import { formatInstant, parseInstant } from '../base/instant.ts';
 import { epochMs } from '../base/units.ts';
-import { RED_BY, SKEW_BY } from '../model/trend-views.ts';
+import { RED_BY, SKEW_BY } from '../model/history-views.ts';
 import type { Queries } from '../model/views.ts';
 import type { Html } from './html.ts';
 import { STAGE_RANGES, stagesPage } from './pages/stages.ts';
@@ -12,7 +12,7 @@ type Send = (reply: FastifyReply, title: string, path: string, body: Html) => Fa
 type Given = Readonly<Record<string, unknown>>;
 
 /** `/stages` and `/traffic`: forms that ask by GET, so that what is seen can be linked. */
-export function registerTrendPages(server: FastifyInstance, queries: Queries, send: Send): void {
+export function registerHistoryPages(server: FastifyInstance, queries: Queries, send: Send): void {
   server.get<{ Querystring: Given }>('/stages', (request, reply) => {
     const one = textOf(request.query);
     const range = STAGE_RANGES.find((known) => known === one('range')) ?? '1h';
