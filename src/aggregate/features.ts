@@ -121,6 +121,9 @@ export const BALANCER_HISTOGRAM = {
   streams: 'balancer.streams',
 } as const;
 
+/** In front of a stage: its histogram by balancer {balancer}, of the last three hours. */
+export const BALANCER_STAGE_PREFIX = 'balancer.stage.';
+
 export type PeakName =
   /** Connections waiting in an accept queue {balancer, listener?}. */
   | 'accept_queue.length'

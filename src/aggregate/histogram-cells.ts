@@ -1,6 +1,9 @@
 import type { EpochMs } from '../base/units.ts';
 import { type Labels, labelsKey, labelsOf } from '../model/labels.ts';
+import type { LevelSpec } from './count-level.ts';
+import { BALANCER_STAGE_PREFIX } from './features.ts';
 import { HistogramLayout, type HistogramRange, type LayoutState } from './histogram-layout.ts';
+import { BALANCER_STAGE_LEVELS, HISTOGRAM_LEVELS } from './step-ring.ts';
 
 /** Sets of bounds kept per histogram; balancers of one fleet rarely differ in more than a few. */
 const LAYOUTS_MAX = 8;
@@ -25,8 +28,11 @@ export class StageHistogram implements HistogramSeries {
   #lastBounds: ArrayLike<number> | null = null;
   #lastLayout: HistogramLayout | null = null;
 
-  constructor(labels: Labels) {
+  readonly #levels: readonly LevelSpec[];
+
+  constructor(labels: Labels, levels: readonly LevelSpec[] = HISTOGRAM_LEVELS) {
     this.labels = labels;
+    this.#levels = levels;
   }
 
   /** As HistogramCell. Points with a ninth set of bounds are left out. */
@@ -57,7 +63,7 @@ export class StageHistogram implements HistogramSeries {
   #layoutOf(bounds: ArrayLike<number>): HistogramLayout | null {
     for (const layout of this.#layouts) if (sameBounds(layout.bounds, bounds)) return layout;
     if (this.#layouts.length >= LAYOUTS_MAX) return null;
-    const layout = new HistogramLayout(bounds);
+    const layout = new HistogramLayout(bounds, this.#levels);
     this.#layouts.push(layout);
     return layout;
   }
@@ -68,6 +74,9 @@ function sameBounds(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
   for (let index = 0; index < a.length; index += 1) if (a[index] !== b[index]) return false;
   return true;
 }
+
+const levelsOf = (metric: string): readonly LevelSpec[] =>
+  metric.startsWith(BALANCER_STAGE_PREFIX) ? BALANCER_STAGE_LEVELS : HISTOGRAM_LEVELS;
 
 /** Histograms by canonical metric and labels. */
 export class HistogramStore {
@@ -82,7 +91,7 @@ export class HistogramStore {
     const key = labelsKey(labels);
     let histogram = histograms.get(key);
     if (histogram === undefined) {
-      histogram = new StageHistogram(labels);
+      histogram = new StageHistogram(labels, levelsOf(metric));
       histograms.set(key, histogram);
     }
     return histogram;

@@ -1,3 +1,4 @@
+import type { LevelSpec } from './count-level.ts';
 import { type RunSink, shareOfFirst, spread } from './spread.ts';
 import { HISTOGRAM_LEVELS, type RingState, StepRing } from './step-ring.ts';
 
@@ -38,9 +39,10 @@ export class HistogramLayout implements RunSink {
   /** Ring that `addRun` is for. */
   #index = 0;
 
-  constructor(bounds: ArrayLike<number>) {
+  /** The finest step of `levels` is a minute. */
+  constructor(bounds: ArrayLike<number>, levels: readonly LevelSpec[] = HISTOGRAM_LEVELS) {
     this.bounds = Array.from(bounds);
-    this.#rings = Array.from({ length: bounds.length + 2 }, () => new StepRing(HISTOGRAM_LEVELS));
+    this.#rings = Array.from({ length: bounds.length + 2 }, () => new StepRing(levels));
     this.#newest = new Float64Array(this.#rings.length);
     this.#previous = new Float64Array(this.#rings.length);
   }

@@ -33,6 +33,9 @@ export const FEATURE_LEVELS: readonly LevelSpec[] = [level(10_000, 7 * HOUR_MS),
 /** Levels of one bucket of a stage histogram. */
 export const HISTOGRAM_LEVELS: readonly LevelSpec[] = [level(60_000, 3 * HOUR_MS), level(300_000, 8 * DAY_MS)];
 
+/** Levels of one bucket of a stage histogram of one balancer, of which there are many. */
+export const BALANCER_STAGE_LEVELS: readonly LevelSpec[] = [level(60_000, 3 * HOUR_MS)];
+
 /** A ring as plain data; typed arrays are copies. */
 export interface RingState {
   readonly newest: number;

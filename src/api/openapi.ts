@@ -71,6 +71,7 @@ import {
   STAGE_FIDELITIES,
 } from './slo-schemas.ts';
 import { TREND, TRENDS } from './trend-schemas.ts';
+import { HISTORY_SCHEMAS } from './history-schemas.ts';
 
 const SCHEMAS = [
   [TREND, TRENDS],
@@ -84,11 +85,13 @@ const SCHEMAS = [
   [CORRECTION_PAGE],
   [SILENCE_MATCHER, SILENCE_STATUS, SILENCE, SILENCE_PAGE, PAST_ALERT, SILENCE_PREVIEW, GETTABLE_SILENCE],
   [ALERT_STATUS, RECEIVER_NAME, GETTABLE_ALERT, SILENCE_ID, ALERTMANAGER_STATUS, NOTHING],
+  HISTORY_SCHEMAS,
   [REFUSED_ALERT, ALERTS_RECEIVED, CHECK, HEALTH, PROBLEM],
 ].flat();
 
 const TAGS = [
   { name: 'slos', description: 'Objectives, budgets, burn.' },
+  { name: 'history', description: 'Stages, traffic, TLS and skew over time.' },
   { name: 'alerts', description: 'What fires now.' },
   { name: 'incidents', description: 'Related alerts as one thing to act on.' },
   { name: 'silences', description: 'Times in which nobody is told of some alerts.' },

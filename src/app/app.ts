@@ -20,6 +20,7 @@ import { openSqliteStore } from '../store/sqlite-store.ts';
 import { createProductMetrics, type ProductMetrics } from '../telemetry/metrics.ts';
 import { createRuntimeMetrics } from '../telemetry/runtime.ts';
 import { registerPages, runbookPage } from '../ui/register.ts';
+import { createChangeFeed } from './change-feed.ts';
 import { createCommands } from './commands.ts';
 import { createCorrections } from './corrections.ts';
 import { createBodyDecoder } from './decode-body.ts';
@@ -206,6 +207,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       onError: (error) => logger.error({ err: error }, 'a heartbeat failed in a way that is a bug'),
     });
     onStop.push(() => heartbeats?.stop());
+    const changes = createChangeFeed(clock.now());
     const loop = createTickLoop({
       clock,
       logger,
@@ -217,7 +219,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       wakeSender: () => sender.wake(),
       createTicker: options.createTicker ?? createTicker,
       ownAlerts: (now) => ownAlerts(options.rules, deliveries.health(now), engine.evaluator.firing(), now),
-      onEvaluated(at) {
+      onEvaluated(at, isChanged) {
+        if (isChanged) changes.noteChange();
         void heartbeats?.evaluated(at);
         repeats.evaluated(at);
         hooks.evaluated(at);
@@ -237,6 +240,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       slos: () => slos,
       statuses: () => engine.burn.statuses(),
       evaluator: engine.evaluator,
+      cells: engine.aggregate,
+      correctionBook: engine.corrections,
       features: engine.aggregate,
       corrections,
       silences,
@@ -245,10 +250,12 @@ export async function createApp(options: AppOptions): Promise<App> {
       receiversOf: (incident) => engine.receiversOf(incident, clock.now()),
       detectors: () => options.rules.detectors,
       configPush: () => options.rules.detectors.get(ALERT.configPushRegression),
+      configBudget: () => options.rules.detectors.get(ALERT.configBudgetSpent),
       store,
       runbooksDir: config.runbooksDir,
       runbookUrl: (runbook) => runbookUrl(runbook, baseUrl()),
       health,
+      changes,
     });
     const commands = createCommands({
       clock,
@@ -259,6 +266,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       followUps,
       queries,
       wakeSender: () => sender.wake(),
+      noteChange: () => changes.noteChange(),
     });
     const api = await createApiServer({
       queries,

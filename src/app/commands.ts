@@ -19,6 +19,8 @@ export function createCommands(deps: {
   followUps: FollowUps;
   queries: Queries;
   wakeSender: () => void;
+  /** Something that people look at has changed. */
+  noteChange: () => void;
 }): Commands {
   return {
     act(incident, fields): CommandOutcome {
@@ -28,6 +30,7 @@ export function createCommands(deps: {
       const acted = deps.evaluator.act(incident, action, now);
       if (acted.kind !== 'done') return acted;
       deps.wakeSender();
+      deps.noteChange();
       const after = deps.queries.incident(incident);
       return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
     },

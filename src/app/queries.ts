@@ -1,4 +1,6 @@
+import type { CorrectionBook } from '../aggregate/correction-book.ts';
 import type { FeatureView } from '../aggregate/features.ts';
+import type { SloCells } from '../aggregate/view.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatInstant } from '../base/instant.ts';
 import type { GroupStatus } from '../burn/status.ts';
@@ -7,6 +9,7 @@ import type { Incident } from '../model/incident.ts';
 import type { FollowUpFilter, FollowUpView, Health, Queries } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 import type { IncidentStore } from '../store/store.ts';
+import type { ChangeFeed } from './change-feed.ts';
 import { compare } from './compare-views.ts';
 import { configHealth, configVersions } from './config-views.ts';
 import type { Corrections } from './corrections.ts';
@@ -14,14 +17,21 @@ import type { Evaluator } from './evaluate.ts';
 import type { FollowUps } from './follow-ups.ts';
 import { readRunbook, runbookNames } from './runbooks.ts';
 import type { Silences } from './silences.ts';
+import { skew } from './skew-views.ts';
+import { sloHistory } from './slo-history.ts';
+import { stages } from './stage-views.ts';
 import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
 import { trends, untilOf } from './trend-views.ts';
+import { red, tls } from './traffic-views.ts';
 
 export interface QueriesDeps {
   readonly clock: Clock;
   readonly slos: () => readonly Slo[];
   readonly statuses: () => readonly GroupStatus[];
   readonly evaluator: Evaluator;
+  readonly cells: SloCells;
+  /** Through which budgets are read. */
+  readonly correctionBook: CorrectionBook;
   readonly features: FeatureView;
   readonly corrections: Corrections;
   readonly silences: Silences;
@@ -32,10 +42,13 @@ export interface QueriesDeps {
   readonly configPush: () => DetectorSettings | undefined;
   /** Thresholds of trends. */
   readonly detectors: () => ReadonlyMap<string, DetectorSettings>;
+  /** By which the time of rollouts is told from other time. */
+  readonly configBudget: () => DetectorSettings | undefined;
   readonly store: IncidentStore;
   readonly runbooksDir: string;
   readonly runbookUrl: (runbook: string) => string;
   readonly health: () => Health;
+  readonly changes: ChangeFeed;
 }
 
 /** The read side over the embedded engine: what api and ui show. */
@@ -51,6 +64,13 @@ export function createQueries(deps: QueriesDeps): Queries {
     return slos.map((slo) => toSloView(slo, groups.get(slo.id) ?? []));
   };
 
+  /** Newest first, from memory: in a storm one incident alone takes long to read from the store. */
+  const active = (): readonly Incident[] =>
+    deps.evaluator
+      .incidents()
+      .filter(({ state }) => state !== 'resolved')
+      .sort((a, b) => b.id - a.id);
+
   const followUps = (filter: FollowUpFilter): readonly FollowUpView[] => deps.followUps.list(filter, deps.clock.now());
 
   return {
@@ -58,7 +78,7 @@ export function createQueries(deps: QueriesDeps): Queries {
     slo: (id) => views().find((slo) => slo.id === id) ?? null,
     alerts() {
       const incidentOf = new Map<string, number>();
-      for (const incident of activeIncidents(deps.store)) {
+      for (const incident of active()) {
         for (const member of incident.members) incidentOf.set(member.alert.key, incident.id);
       }
       const mutesOf = deps.evaluator.mutes(deps.clock.now());
@@ -70,7 +90,9 @@ export function createQueries(deps: QueriesDeps): Queries {
       const states: readonly Incident['state'][] =
         state === null ? ['open', 'acknowledged', 'resolved'] : state === 'active' ? ['open', 'acknowledged'] : [state];
       const before = cursor === null ? null : Number(cursor);
-      const found = deps.store.listIncidents({ states, before, limit: limit + 1 });
+      const found = states.includes('resolved')
+        ? deps.store.listIncidents({ states, before, limit: limit + 1 })
+        : active().filter((one) => states.includes(one.state) && (before === null || one.id < before));
       const items = found.slice(0, limit).map((incident) => toIncidentView(incident, deps.runbookUrl));
       const last = items.at(-1);
       return { items, next: found.length > limit && last !== undefined ? String(last.id) : null };
@@ -93,6 +115,26 @@ export function createQueries(deps: QueriesDeps): Queries {
     followUps,
     compare: (asked) => compare(deps.features, deps.configPush(), deps.clock.now(), asked),
     trends: (until, weeks) => trends(deps.store, deps.detectors(), untilOf(until, deps.clock.now()), weeks),
+    sloHistory(asked) {
+      const { cells, correctionBook, features, store } = deps;
+      const states = ['open', 'acknowledged', 'resolved'] as const;
+      return sloHistory(
+        {
+          cells,
+          corrections: correctionBook,
+          features,
+          statuses: deps.statuses(),
+          incidents: () => store.listIncidents({ states, before: null, limit: 1000 }),
+          configBudget: deps.configBudget(),
+        },
+        asked,
+        deps.clock.now(),
+      );
+    },
+    stages: (asked) => stages(deps.features, asked, deps.clock.now()),
+    red: (asked) => red(deps.features, asked, deps.clock.now()),
+    tls: (asked) => tls(deps.features, asked, deps.clock.now()),
+    skew: (asked) => skew(deps.features, asked, deps.clock.now()),
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     corrections: (filter) => deps.corrections.list(filter, deps.clock.now()),
     correction: (id) => deps.corrections.detail(id, deps.clock.now()),
@@ -107,9 +149,8 @@ export function createQueries(deps: QueriesDeps): Queries {
     health: deps.health,
     runbook: (name) => readRunbook(deps.runbooksDir, name),
     runbookNames: () => runbookNames(deps.runbooksDir),
+    version: () => deps.changes.version(),
+    onChange: (listener) => deps.changes.subscribe(listener),
     now: () => formatInstant(deps.clock.now()),
   };
 }
-
-const activeIncidents = (store: IncidentStore): readonly Incident[] =>
-  store.listIncidents({ states: ['open', 'acknowledged'], before: null, limit: 1000 });

@@ -34,8 +34,8 @@ export function createTickLoop(deps: {
   /** What slowburn has to say about itself, taken along with the next tick. */
   ownAlerts: (now: EpochMs) => readonly AlertChange[];
   createTicker: CreateTicker;
-  /** Called after each evaluation that was committed, with its time. */
-  onEvaluated: (at: EpochMs) => void;
+  /** Called after each evaluation that was committed, with its time and whether any alert or incident changed. */
+  onEvaluated: (at: EpochMs, isChanged: boolean) => void;
 }): TickLoop {
   let last = deps.clock.now();
 
@@ -44,9 +44,10 @@ export function createTickLoop(deps: {
     let failed = false;
     try {
       const raised = (): readonly AlertChange[] => [...deps.foreign(now), ...deps.ownAlerts(now)];
-      logOutcome(deps.logger, await deps.turns.runNext(deps.evaluator.tickInSteps(now, raised)));
+      const outcome = await deps.turns.runNext(deps.evaluator.tickInSteps(now, raised));
+      logOutcome(deps.logger, outcome);
       deps.wakeSender();
-      deps.onEvaluated(now);
+      deps.onEvaluated(now, outcome.alerts.length + outcome.result.changes.length > 0);
       deps.turns.between(() => deps.snapshots.saveIfDue(now));
     } catch (error) {
       failed = true;

@@ -89,7 +89,7 @@ function spentBy(
   const observedMs = Math.max(STEP_MS, to - observedFrom);
   const budget = budgetRatioOf(slo.objective).value * paddedTotal({ ...all, lengthMs, observedMs });
   if (budget <= 0 || all.bad < threshold(settings, 'clearBelow') * budget) return null;
-  const spans = spansOf(rollouts, epochMs(observedFrom), to, threshold(settings, 'settleFor'));
+  const spans = rolloutSpans(rollouts, epochMs(observedFrom), to, threshold(settings, 'settleFor'));
   const last = rollouts.reduce((latest, one) => Math.max(latest, one.to), 0);
   if (spans.length === 0 || to - last > threshold(settings, 'tellFor')) return null;
   if (spans.reduce((sum, span) => sum + span.to - span.from, 0) > SHARE_OF_TIME_MAX * observedMs) return null;
@@ -103,7 +103,13 @@ function spentBy(
   return { share: shares.reduce((total, one) => total + one, 0), inAll: all.bad / budget, spans, worst };
 }
 
-function spansOf(rollouts: readonly Rollout[], from: EpochMs, to: EpochMs, settleMs: number): readonly Span[] {
+/** When rollouts were under way in (from, to], each with `settleMs` after it, joined where they touch. */
+export function rolloutSpans(
+  rollouts: readonly Rollout[],
+  from: EpochMs,
+  to: EpochMs,
+  settleMs: number,
+): readonly Span[] {
   const found: { from: EpochMs; to: EpochMs; versions: string[] }[] = [];
   for (const rollout of [...rollouts].sort((a, b) => a.from - b.from)) {
     const start = Math.max(from, Math.floor(rollout.from / GRID_MS) * GRID_MS);

@@ -11,6 +11,7 @@ import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 
 import type { CheckId } from './practice.ts';
 import type { StageFidelities } from './stages.ts';
+import type { HistoryQueries } from './history-views.ts';
 
 export type LabelObject = Readonly<Record<string, string>>;
 
@@ -539,7 +540,7 @@ export interface TrendsView {
 }
 
 /** The read side that api and ui use. Filled by app/queries; does not assume that steps are in memory. */
-export interface Queries {
+export interface Queries extends HistoryQueries {
   slos(): readonly SloView[];
   slo(id: string): SloView | null;
   alerts(): readonly AlertView[];
@@ -576,6 +577,10 @@ export interface Queries {
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
   runbook(name: string): string | null;
   runbookNames(): readonly string[];
+  /** Of incidents and alerts as they are: another one after each change. */
+  version(): string;
+  /** Calls `listener` after each such change, until the returned function is called. */
+  onChange(listener: () => void): () => void;
   /** Now, as every page and answer of this request shows it. */
   now(): string;
 }

@@ -1,5 +1,5 @@
 import type { CellSource } from '../aggregate/cells.ts';
-import { BALANCER_HISTOGRAM, type FeatureName } from '../aggregate/features.ts';
+import { BALANCER_HISTOGRAM, BALANCER_STAGE_PREFIX, type FeatureName } from '../aggregate/features.ts';
 import { ATTRIBUTE } from '../model/conventions.ts';
 import { type Labels, labelsOf } from '../model/labels.ts';
 import type { GaugeCell } from './binding.ts';
@@ -61,6 +61,14 @@ export function bindEdge(draft: BindingDraft, series: CanonicalSeries, origin: O
     case 'lb.stage.accept_queue.duration':
       draft.observe(cells.histogram(BALANCER_HISTOGRAM.acceptQueue, of(balancer)), series.toSeconds);
       return;
+    case 'lb.stage.tls.duration':
+    case 'lb.stage.connect.duration':
+    case 'lb.stage.backend.duration':
+    case 'lb.stage.write.duration': {
+      const stage = series.metric.slice('lb.stage.'.length, -'.duration'.length);
+      draft.observe(cells.histogram(`${BALANCER_STAGE_PREFIX}${stage}`, of(balancer)), series.toSeconds);
+      return;
+    }
     case 'lb.accept_queue.overflows':
       count('accept_queue.overflows');
       return;

@@ -6,13 +6,14 @@ export const STYLE = `
   --panel: #1d2125; --page: #ff8a80; --ticket: #f0b95a; --good: #7fd49b; --link: #8ec2ff; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-a { color: var(--link); } a:focus-visible, button:focus-visible, input:focus-visible, summary:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+a { color: var(--link); } a:focus-visible, button:focus-visible, input:focus-visible, select:focus-visible, .scroll:focus-visible, summary:focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+[hidden], .said { position: absolute; left: -9999px; width: 1px; height: 1px; overflow: hidden; }
 .skip { position: absolute; left: -999px; } .skip:focus { left: 8px; top: 8px; background: var(--ground); padding: 8px; }
 header { display: flex; flex-wrap: wrap; gap: 8px 24px; align-items: center; padding: 12px 16px; border-bottom: 1px solid var(--line); }
 .brand { font-weight: 700; } nav ul { display: flex; flex-wrap: wrap; gap: 4px 16px; list-style: none; margin: 0; padding: 0; }
 nav a { display: inline-block; padding: 6px 2px; } nav a[aria-current] { font-weight: 700; color: var(--ink); text-decoration: none; border-bottom: 2px solid var(--ink); }
 main { max-width: 1200px; margin: 0 auto; padding: 16px; } h1 { font-size: 1.5rem; line-height: 1.25; margin: 8px 0 16px; }
-h2 { font-size: 1.15rem; margin: 28px 0 8px; } h3 { font-size: 1rem; margin: 0 0 4px; }
+h2 { font-size: 1.15rem; margin: 28px 0 8px; } h3 { font-size: 1rem; margin: 0 0 4px; } section > h3 { margin-top: 20px; }
 .quiet, footer { color: var(--soft); } footer { max-width: 1200px; margin: 0 auto; padding: 16px; }
 .cards, .plain, .evidence { padding: 0; margin: 0; list-style: none; } .evidence li::before { content: "– "; }
 .card { border: 1px solid var(--line); border-left: 6px solid var(--line); background: var(--panel); border-radius: 6px; padding: 12px 16px; margin: 0 0 12px; }
@@ -30,10 +31,23 @@ th, td { text-align: left; vertical-align: top; padding: 6px 10px; border-bottom
 fieldset { flex-basis: 100%; margin: 0; padding: 4px 12px; border: 1px solid var(--line); border-radius: 6px; }
 .actions fieldset label { grid-template-columns: auto 1fr; align-items: center; min-height: 44px; color: var(--ink); }
 .buttons { display: flex; flex-wrap: wrap; gap: 8px; } input { min-height: 44px; padding: 8px; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 6px; max-width: 100%; }
-input[type="checkbox"] { min-height: 0; width: 20px; height: 20px; } select { min-height: 44px; padding: 8px; font: inherit; color: inherit; background: var(--ground); }
+select, textarea { max-width: 100%; } input[type="checkbox"] { min-height: 0; width: 20px; height: 20px; } select { min-height: 44px; padding: 8px; font: inherit; color: inherit; background: var(--ground); }
 .message { padding: 8px 12px; border: 1px solid var(--good); border-radius: 6px; }
 .runbook pre { overflow-x: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 12px; } .runbook code { overflow-wrap: anywhere; }
 .stages { min-width: 15em; }
+.chart { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 2px 8px; margin: 12px 0; } .chart svg { width: 100%; height: 180px; border: 1px solid var(--line); background: var(--panel); }
+.chart .scale { display: flex; flex-direction: column; justify-content: space-between; text-align: right; color: var(--soft); font-size: .875rem; font-variant-numeric: tabular-nums; }
+.chart .ends { grid-column: 2; display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 12px; color: var(--soft); font-size: .875rem; } .chart figcaption { grid-column: 1 / -1; }
+.line { fill: none; stroke: var(--look); stroke-width: 2; vector-effect: non-scaling-stroke; } .area { fill: var(--look); fill-opacity: .25; stroke: none; }
+.zero { fill: none; stroke: var(--soft); stroke-width: 1; vector-effect: non-scaling-stroke; }
+.key { margin-right: 12px; } .key::before { content: ""; display: inline-block; width: 28px; margin-right: 6px; vertical-align: middle; border-top: 3px solid var(--look); }
+.key.b::before, .key.even::before { border-top-style: dashed; } .key.c::before, .key.limit::before { border-top-style: dotted; } .key.d::before, .key.e::before { border-top-style: double; border-top-width: 5px; }
+.key.band::before { border-top-width: 12px; opacity: .35; }
+.a { --look: var(--link); } .b { --look: var(--page); } .c { --look: var(--good); } .d { --look: var(--ticket); } .e { --look: var(--soft); } .even, .band { --look: var(--ticket); } .limit { --look: var(--page); }
+.line.b, .line.even { stroke-dasharray: 8 4; } .line.c, .line.limit { stroke-dasharray: 2 4; } .line.d { stroke-dasharray: 12 3 2 3; } .line.e { stroke-dasharray: 1 2; }
+.figures { margin: 8px 0; } summary { min-height: 32px; padding: 4px 0; cursor: pointer; }
+.heat td.cell { text-align: right; font-variant-numeric: tabular-nums; padding: 4px 6px; border: 1px solid var(--line); } .heat .h1 { background: color-mix(in srgb, var(--link) 22%, var(--ground)); }
+.heat .h3 { background: color-mix(in srgb, var(--page) 18%, var(--ground)); } .heat .h4 { background: color-mix(in srgb, var(--page) 34%, var(--ground)); font-weight: 700; } .heat .h5 { background: color-mix(in srgb, var(--page) 50%, var(--ground)); font-weight: 700; }
 @media (max-width: 600px) { main { padding: 12px; } h1 { font-size: 1.25rem; }
   .stack thead { position: absolute; left: -999px; } .stack tr { display: block; padding: 8px 0; border-bottom: 2px solid var(--line); }
   .stack th, .stack td { display: block; border: 0; padding: 2px 0; overflow-wrap: anywhere; } .stack tbody th { font-size: 1.05rem; }

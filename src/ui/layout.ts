@@ -3,6 +3,8 @@ import { type Html, html } from './html.ts';
 const PLACES = [
   { path: '/', name: 'Now' },
   { path: '/slos', name: 'SLOs' },
+  { path: '/stages', name: 'Stages' },
+  { path: '/traffic', name: 'Traffic' },
   { path: '/fleet', name: 'Fleet' },
   { path: '/silences', name: 'Silences' },
   { path: '/actions', name: 'Actions' },
@@ -19,7 +21,9 @@ export function layout(
       html`<li><a href="${path}"${page.path === path ? html` aria-current="page"` : ''}>${name}</a></li>`,
   );
   const refresh =
-    page.refreshSeconds === undefined ? '' : html`<meta http-equiv="refresh" content="${page.refreshSeconds}">`;
+    page.refreshSeconds === undefined
+      ? ''
+      : html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -29,6 +33,7 @@ export function layout(
 ${refresh}
 <title>${page.title} · slowburn</title>
 <link rel="stylesheet" href="/assets/slowburn.css">
+<script src="/assets/slowburn.js" defer></script>
 <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
 </head>
 <body>
@@ -38,6 +43,7 @@ ${refresh}
 <h1>${page.title}</h1>
 ${body}
 </main>
+<p id="said" class="said" aria-live="polite"></p>
 <footer><p>As of ${time(page.now)}. Times are UTC. <a href="/api/openapi.json">API</a> · <a href="/metrics">Metrics</a></p></footer>
 </body>
 </html>`.markup;

@@ -49,3 +49,20 @@ export function agoWords(then: string, now: string): string {
   const seconds = (Date.parse(now) - Date.parse(then)) / 1000;
   return seconds < 1 ? 'now' : `${durationWords(seconds)} ago`;
 }
+
+/** `14.4x`; a dash where nothing was counted. */
+export const burnWords = (burn: number | null | undefined): string =>
+  burn === null || burn === undefined ? '–' : `${burn >= 10 ? Number(burn.toFixed(1)) : burn.toFixed(2)}x`;
+
+/** A count with its thousands apart, fractions to two digits: `12,345`, `79.25`. */
+export function figureWords(value: number): string {
+  const [whole = '', fraction] = String(Number(value.toFixed(2))).split('.');
+  return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${fraction === undefined ? '' : `.${fraction}`}`;
+}
+
+/** A duration in seconds with three digits, in the unit that fits: `450 µs`, `12.3 ms`, `1.5 s`. */
+export function timeWords(seconds: number | null): string {
+  if (seconds === null) return '–';
+  if (seconds < 0.001) return `${Number((seconds * 1e6).toPrecision(3))} µs`;
+  return seconds < 1 ? `${Number((seconds * 1000).toPrecision(3))} ms` : `${Number(seconds.toPrecision(3))} s`;
+}

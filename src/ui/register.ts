@@ -2,18 +2,23 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { CHECK_IDS, type CheckId } from '../model/practice.ts';
 import type { Commands, Queries } from '../model/views.ts';
 import { ICON, STYLE } from './assets.ts';
+import { registerCompression } from './compress.ts';
 import { type Html, html, trusted } from './html.ts';
 import { layout } from './layout.ts';
 import { cohortsSection } from './pages/compare.ts';
 import { fleetPage } from './pages/fleet.ts';
 import { incidentPage } from './pages/incident.ts';
 import { nowPage } from './pages/now.ts';
-import { slosPage } from './pages/slos.ts';
 import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
 import { registerSilencePages } from './register-silences.ts';
+import { registerSloPages } from './register-slos.ts';
+import { registerHistoryPages } from './register-history.ts';
+import { SCRIPT } from './script.ts';
 
 const REFRESH_SECONDS = 15;
+/** More than these are not sorted by how urgent they are: the newest are shown. */
+const INCIDENTS_MAX = 10_000;
 const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note', 'update', 'merge', 'split'] as const;
 
 /** The pages: server-rendered, same-origin assets, no script needed for anything. */
@@ -34,30 +39,29 @@ export function registerPages(
   const notFound = (reply: FastifyReply, what: string): FastifyReply =>
     send(reply.code(404), 'Not found', '', html`<p>${what} <a href="/">Back to what is open now.</a></p>`);
 
+  registerCompression(server);
   server.get('/assets/slowburn.css', (_, reply) => reply.type('text/css; charset=utf-8').send(STYLE));
+  server.get('/assets/slowburn.js', (_, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT));
   server.get('/assets/icon.svg', (_, reply) => reply.type('image/svg+xml').send(ICON));
   server.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_, body, done) => {
     done(null, Object.fromEntries(new URLSearchParams(String(body))));
   });
 
-  server.get('/', (_, reply) => {
+  server.get<{ Querystring: { page?: unknown } }>('/', (request, reply) => {
     const list = (state: 'active' | 'resolved', limit: number) =>
       queries.incidents({ state, cursor: null, limit }).items;
     const view = {
-      incidents: list('active', 200),
+      incidents: list('active', INCIDENTS_MAX),
       recent: list('resolved', 10),
       alerts: queries.alerts(),
       slos: queries.slos(),
+      page: Number(request.query.page) || 1,
+      version: queries.version(),
     };
     return send(reply, 'Now', '/', nowPage({ ...view, now: queries.now() }), REFRESH_SECONDS);
   });
-  server.get<{ Querystring: Partial<Record<'slo' | 'cluster' | 'zone', unknown>> }>('/slos', (request, reply) => {
-    const one = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
-    const { slo, cluster, zone } = request.query;
-    const filter = { slo: one(slo), cluster: one(cluster), zone: one(zone) };
-    const corrections = queries.corrections({ state: null, cursor: null, limit: 1000 }).items;
-    return send(reply, 'SLOs', '/slos', slosPage(queries.slos(), filter, corrections), REFRESH_SECONDS);
-  });
+  registerSloPages(server, queries, send);
+  registerHistoryPages(server, queries, send);
   server.get('/fleet', (_, reply) => {
     const balancers = queries.fleet();
     const cohorts = cohortsSection(queries.configVersions(), balancers);

@@ -23,6 +23,7 @@ import type {
   SloView,
   TrendsView,
 } from '../../src/model/views.ts';
+import { FAKE_LOOKS_BACK } from './fake-history.ts';
 
 /**
  * A read and write side with the content of one bad night: a host of checkout fails fast, its SLO burns, one incident
@@ -622,6 +623,9 @@ export const FAKE_FOLLOW_UP: FollowUpView = {
 export function createFakeQueries(over: Partial<Queries> = {}): Queries {
   const health: Health = { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] };
   return {
+    ...FAKE_LOOKS_BACK,
+    version: () => '1-0',
+    onChange: () => () => undefined,
     slos: () => FAKE_SLOS,
     slo: (id) => FAKE_SLOS.find((slo) => slo.id === id) ?? null,
     alerts: () => FAKE_ALERTS,

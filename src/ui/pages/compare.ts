@@ -57,7 +57,7 @@ function table(deltas: readonly ComparisonDeltaView[]): Html {
     (delta) => html`<tr><td>${delta.measure.replace('_', ' ')}</td><td>${valueWords(delta, delta.value)}</td>
 <td>${valueWords(delta, delta.other)} ${delta.against === 'before' ? '(before)' : ''}</td><td>${delta.worse ? 'worse' : 'no worse'}</td></tr>`,
   );
-  return html`<div class="scroll"><table><thead><tr><th scope="col">Measure</th><th scope="col">Judged</th><th scope="col">Beside</th><th scope="col">Verdict</th></tr></thead>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr><th scope="col">Measure</th><th scope="col">Judged</th><th scope="col">Beside</th><th scope="col">Verdict</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 }
 
@@ -77,6 +77,6 @@ export function cohortsSection(versions: readonly ConfigVersionView[], balancers
 <td>${previous === null ? '–' : html`<a href="${linkTo('configVersion', version)}">Compare</a>`}</td></tr>`,
   );
   return html`<section aria-labelledby="cohorts"><h2 id="cohorts">Compare</h2>
-${versions.length === 0 ? '' : html`<div class="scroll"><table><thead><tr><th scope="col">Config version</th><th scope="col">Kind</th><th scope="col">Before</th><th scope="col">Since</th><th scope="col">Balancers</th><th scope="col">Against the rest</th></tr></thead><tbody>${rows}</tbody></table></div>`}
+${versions.length === 0 ? '' : html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr><th scope="col">Config version</th><th scope="col">Kind</th><th scope="col">Before</th><th scope="col">Since</th><th scope="col">Balancers</th><th scope="col">Against the rest</th></tr></thead><tbody>${rows}</tbody></table></div>`}
 <p>${zones.length < 2 ? '' : zones.map((zone) => html`<a href="${linkTo('zone', zone)}">Zone ${zone} against the others</a> · `)}<a href="/compare">Any two</a></p></section>`;
 }

@@ -1,15 +1,16 @@
-import { STAGES, type StageFidelity, type StageName } from '../../model/stages.ts';
+import { STAGES } from '../../model/stages.ts';
 import type { BalancerView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { time } from '../layout.ts';
 import { agoWords, durationWords } from '../phrases.ts';
+import { FIDELITY_WORDS, STAGE_WORDS } from '../stage-words.ts';
 
 /** Who reports, how often, and what of it was understood. */
 export function fleetPage(balancers: readonly BalancerView[], now: string): Html {
   if (balancers.length === 0) {
     return html`<p>No balancer has pushed yet. Point an OTLP exporter at port 4318 (HTTP) or 4317 (gRPC) of this machine.</p>`;
   }
-  return html`<div class="scroll"><table class="stack"><thead><tr>${COLUMNS.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table class="stack"><thead><tr>${COLUMNS.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>${balancers.map((balancer) => row(balancer, now))}</tbody></table></div>`;
 }
 
@@ -26,24 +27,6 @@ ${cell('State', balancer.stale ? 'stale: it has stopped reporting' : 'reporting'
 ${cell('Clusters', balancer.clusters.join(', ') || '–')}${cell('Stages', stages(balancer))}
 ${cell('Metrics', html`<div>${balancer.seriesCount} series</div>${names(balancer.metricsUnderstood, 'understood')}${names(balancer.metricsIgnored, 'ignored')}${thresholds(balancer)}`)}</tr>`;
 }
-
-const STAGE_WORDS: Readonly<Record<StageName, string>> = {
-  accept_queue: 'accept queue',
-  tls: 'TLS handshake',
-  connect: 'connect',
-  backend: 'backend',
-  write: 'write',
-};
-
-const FIDELITY_WORDS: Readonly<Record<StageFidelity, string>> = {
-  exact: 'exact',
-  includes_tls: 'with the TLS handshake in it',
-  whole_response: 'until the last byte, not the first',
-  includes_queue_and_retries: 'with queueing and retries in it',
-  average_only: 'averages only, no percentiles',
-  proxy_signal: 'indirect signs only, no times',
-  absent: 'not reported',
-};
 
 function stages({ stages: known }: BalancerView): Html {
   const lines = STAGES.map((stage) => html`<li>${STAGE_WORDS[stage]}: ${FIDELITY_WORDS[known[stage]]}</li>`);

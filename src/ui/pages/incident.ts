@@ -2,8 +2,10 @@ import { CHECKLIST } from '../../model/practice.ts';
 import type { AlertView, IncidentDetailView, MemberView, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
-import { agoWords, exhaustionWords, labelWords, percentWords } from '../phrases.ts';
+import { agoWords, exhaustionWords, figureWords, labelWords, percentWords } from '../phrases.ts';
 import { isUnheard, UNHEARD_WORDS } from '../unheard.ts';
+
+const MEMBERS_MAX = 100;
 
 /**
  * One incident, in the order in which it is read at 3 a.m.: state and clock, impact, cause, first step, then the
@@ -35,19 +37,19 @@ ${incident.members.some(({ alert }) => isUnheard(alert, slos)) ? html`<p class="
 ${mutedSummary(incident)}
 ${actions(incident)}
 <section aria-labelledby="members"><h2 id="members">Why these are one incident</h2>
-<ul class="cards">${incident.members.map((member) => memberCard(member, member.alert.key === lead.key))}</ul></section>
+${memberCards(incident)}</section>
 ${incident.state === 'resolved' ? '' : regroup(incident)}
 ${followUps(incident)}
 ${brought(incident)}
 <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
 <p>Export: <a href="/api/v1/incidents/${incident.id}/timeline?format=md">Markdown</a> · <a href="/api/v1/incidents/${incident.id}/timeline?format=json">JSON</a></p>
-<div class="scroll"><table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Who</th><th scope="col">Why</th></tr></thead>
+<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Who</th><th scope="col">Why</th></tr></thead>
 <tbody>${[...incident.timeline].reverse().map((entry) => html`<tr><td>${time(entry.at)}</td><td>${entry.change.replaceAll('_', ' ')}</td><td>${entry.by}</td><td>${entry.reason}</td></tr>`)}</tbody></table></div></section>
 <section aria-labelledby="sends"><h2 id="sends">What was sent</h2>
 ${
   incident.sends.length === 0
     ? html`<p class="quiet">Nothing: no receiver is configured, or none wanted it.</p>`
-    : html`<div class="scroll"><table><thead><tr><th scope="col">When</th><th scope="col">Reason</th><th scope="col">Receiver</th><th scope="col">State</th><th scope="col">Tries</th></tr></thead>
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr><th scope="col">When</th><th scope="col">Reason</th><th scope="col">Receiver</th><th scope="col">State</th><th scope="col">Tries</th></tr></thead>
 <tbody>${incident.sends.map((send) => html`<tr><td>${time(send.at)}</td><td>${send.reason.replaceAll('_', ' ')}</td><td>${send.receiver}</td><td>${send.state}${send.lastError === null ? '' : html`: ${send.lastError}`}</td><td>${send.attempts}</td></tr>`)}</tbody></table></div>`
 }</section>`;
 }
@@ -64,7 +66,7 @@ function brought({ attachments, hooks }: IncidentDetailView): Html | '' {
   );
   return html`<section aria-labelledby="hooks"><h2 id="hooks">Hooks</h2>
 ${links.length === 0 ? '' : html`<ul class="plain">${links}</ul>`}
-<div class="scroll"><table><thead><tr><th scope="col">When</th><th scope="col">Hook</th><th scope="col">State</th><th scope="col">Why</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
+<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr><th scope="col">When</th><th scope="col">Hook</th><th scope="col">State</th><th scope="col">Why</th></tr></thead><tbody>${rows}</tbody></table></div></section>`;
 }
 
 function actions(incident: IncidentDetailView): Html {
@@ -148,10 +150,12 @@ function regroup(incident: IncidentDetailView): Html {
   const here = incident.members.filter(({ alert }) => alert.state !== 'moved');
   const who = html`<label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
 <label>Why <input name="note" maxlength="2000"></label>`;
-  const boxes = here.map(
-    ({ alert }, index) =>
-      html`<label><input type="checkbox" name="alert-${index}" value="${alert.key}"> ${alert.name} ${labelWords(alert.labels)}</label>`,
-  );
+  const boxes = here
+    .slice(0, MEMBERS_MAX)
+    .map(
+      ({ alert }, index) =>
+        html`<label><input type="checkbox" name="alert-${index}" value="${alert.key}"> ${alert.name} ${labelWords(alert.labels)}</label>`,
+    );
   const split = html`<form method="post" class="actions" action="/incidents/${incident.id}/split">
 <fieldset><legend>These do not belong here</legend>${boxes}</fieldset>${who}
 <div class="buttons"><button type="submit">Split off</button></div></form>`;
@@ -160,6 +164,17 @@ ${here.length > 1 ? split : ''}
 <form method="post" class="actions" action="/incidents/${incident.id}/merge">
 <label>All of it belongs to incident <input name="into" type="number" min="1" required></label>${who}
 <div class="buttons"><button type="submit">Merge</button></div></form></details>`;
+}
+
+/** In a storm the lead and the first of the others; the API has all. */
+function memberCards({ id, lead, members }: IncidentDetailView): Html {
+  const isLead = ({ alert }: MemberView): boolean => alert.key === lead.key;
+  const shown = [...members.filter(isLead), ...members.filter((one) => !isLead(one))].slice(0, MEMBERS_MAX);
+  const more =
+    members.length > shown.length
+      ? html`<p>And ${figureWords(members.length - shown.length)} more: <a href="/api/v1/incidents/${id}">all of them as JSON</a>.</p>`
+      : '';
+  return html`<ul class="cards">${shown.map((member) => memberCard(member, isLead(member)))}</ul>${more}`;
 }
 
 function memberCard(member: MemberView, isLead: boolean): Html {

@@ -67,7 +67,7 @@ ${
 function table(silences: readonly SilenceView[], isCurrent: boolean): Html {
   const expire = (id: string): Html =>
     html`<td><form method="post" action="/silences/expire"><input type="hidden" name="id" value="${id}"><button type="submit">End now</button></form></td>`;
-  return html`<div class="scroll"><table><thead><tr><th scope="col">Alerts</th><th scope="col">State</th><th scope="col">From</th><th scope="col">Until</th><th scope="col">Who</th><th scope="col">Why</th>${isCurrent ? html`<th scope="col">Mutes now</th><th scope="col">End</th>` : ''}</tr></thead>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Silences"><table><thead><tr><th scope="col">Alerts</th><th scope="col">State</th><th scope="col">From</th><th scope="col">Until</th><th scope="col">Who</th><th scope="col">Why</th>${isCurrent ? html`<th scope="col">Mutes now</th><th scope="col">End</th>` : ''}</tr></thead>
 <tbody>${silences.map(
     ({ id, matchers, status, startsAt, endsAt, createdBy, comment, alerts }) =>
       html`<tr><td>${matchers.map(silenceMatcherText).join(' ')}</td><td>${status.state}</td><td>${time(startsAt)}</td><td>${time(endsAt)}</td><td>${createdBy}</td><td>${comment}</td>${isCurrent ? html`<td>${alerts}</td>${expire(id)}` : ''}</tr>`,

@@ -2,7 +2,8 @@ import { ATTRIBUTE } from '../../model/conventions.ts';
 import type { BracketView, CorrectionView, GroupViewOut, SloView } from '../../model/views.ts';
 import { type Html, html } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
-import { durationWords, exhaustionWords, labelWords, percentWords, stateWords } from '../phrases.ts';
+import { burnWords, durationWords, exhaustionWords, labelWords, percentWords, stateWords } from '../phrases.ts';
+import { sloLink } from './slo-list.ts';
 
 const NAMED_MAX = 5;
 const BURN_WINDOWS = ['5m', '1h', '6h', '3d'] as const;
@@ -41,13 +42,15 @@ function narrowed(slos: readonly SloView[], { slo, cluster, zone }: SloFilter): 
 
 function sections(slos: readonly SloView[], corrections: readonly CorrectionView[]): Html {
   return html`${slos.map(
-    (slo) => html`<section aria-labelledby="slo-${slo.id}"><h2 id="slo-${slo.id}">${slo.displayName}</h2>
+    (
+      slo,
+    ) => html`<section aria-labelledby="slo-${slo.id}"><h2 id="slo-${slo.id}"><a href="/slos/${encodeURIComponent(slo.id)}">${slo.displayName}</a></h2>
 <p class="quiet">${slo.id}: ${percentWords(Number(slo.objective))} of ${slo.window}${sliceWords(slo)}${resetWords(slo)}, service ${slo.service}</p>
 ${leftOutWords(slo, corrections)}${
   slo.groups.length === 0
     ? html`<p class="state no_data">No data: no balancer has pushed what this SLO counts.</p>`
-    : html`<div class="scroll"><table><thead><tr><th scope="col">Group</th><th scope="col">State</th><th scope="col">Alert</th><th scope="col" class="number">Good</th><th scope="col" class="number">Budget left</th><th scope="col">Budget</th>${BURN_WINDOWS.map((window) => html`<th scope="col" class="number">Burn ${window}</th>`)}<th scope="col" class="number">Events</th></tr></thead>
-<tbody>${slo.groups.map(groupRow)}</tbody></table></div>`
+    : html`<div class="scroll" tabindex="0" role="region" aria-label="Groups of ${slo.id}"><table><thead><tr><th scope="col">Group</th><th scope="col">State</th><th scope="col">Alert</th><th scope="col" class="number">Good</th><th scope="col" class="number">Budget left</th><th scope="col">Budget</th>${BURN_WINDOWS.map((window) => html`<th scope="col" class="number">Burn ${window}</th>`)}<th scope="col" class="number">Events</th></tr></thead>
+<tbody>${slo.groups.map((group) => groupRow(slo, group))}</tbody></table></div>`
 }</section>`,
   )}`;
 }
@@ -72,11 +75,11 @@ function leftOutWords({ groups }: SloView, corrections: readonly CorrectionView[
   return html`<p class="corrections">Left out of the budget: ${bad} bad of ${total} events, by ${names}${more}.</p>`;
 }
 
-function groupRow(group: GroupViewOut): Html {
+function groupRow(slo: SloView, group: GroupViewOut): Html {
   const label = labelWords(group.labels);
   // What was measured before the balancers fell silent says nothing about now.
   const known = group.state === 'measured';
-  return html`<tr><th scope="row">${label === '' ? 'all' : label}</th>
+  return html`<tr><th scope="row"><a href="${sloLink(slo, group)}">${label === '' ? 'all' : label}</a></th>
 <td class="state ${group.state}">${stateWords(group)}</td>
 <td>${group.severity === null ? 'none' : html`${severityBadge(group.severity)} ${group.tiersHolding.join(', ')}`}</td>
 <td class="number">${known && group.sli !== null ? goodWords(group.sli, group.sliBracket) : '–'}</td>
@@ -123,6 +126,3 @@ function resetWords({ rolling, groups }: SloView): Html | string {
 /** `62 %`, or of a calendar window `62 % (of the budget so far: 24 %)`. */
 const leftWords = (left: number, soFar: number | null): string =>
   soFar === null ? percentWords(left) : `${percentWords(left)} (of the budget so far: ${percentWords(soFar)})`;
-
-const burnWords = (burn: number | null | undefined): string =>
-  burn === null || burn === undefined ? '–' : `${burn >= 10 ? burn.toFixed(0) : burn.toFixed(2)}x`;
