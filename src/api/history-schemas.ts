@@ -1,4 +1,3 @@
-import { FIDELITIES, STAGES } from '../model/stages.ts';
 import {
   type BudgetPointView,
   type CertificateView,
@@ -24,6 +23,7 @@ import {
   type TlsView,
   type WholeRequestsView,
 } from '../model/history-views.ts';
+import { FIDELITIES, STAGES } from '../model/stages.ts';
 import {
   flag,
   instant,
@@ -55,7 +55,10 @@ const quantiles = {
   p99: seconds('99th percentile'),
 };
 const stage = oneOf(STAGES, 'Stage of a request.');
-const fidelity = oneOf([...FIDELITIES, 'absent'], 'The best of its balancers; absent = none tells it, which is no zero.');
+const fidelity = oneOf(
+  [...FIDELITIES, 'absent'],
+  'The best of its balancers; absent = none tells it, which is no zero.',
+);
 
 const TIER = viewSchema<TierView>('Tier', 'A tier of the policy, and what burns beside it.', {
   name: text('Its name.'),
@@ -114,7 +117,11 @@ const STAGE = viewSchema<StageView>('Stage', 'One stage of requests.', {
   points: listOf(ref<StagePointView>(STAGE_POINT), 'Oldest first; none where it is not told.'),
 });
 
-const PLACE_STAGE = viewSchema<PlaceStageView>('PlaceStage', 'One stage at one place.', { stage, fidelity, ...quantiles });
+const PLACE_STAGE = viewSchema<PlaceStageView>('PlaceStage', 'One stage at one place.', {
+  stage,
+  fidelity,
+  ...quantiles,
+});
 
 const STAGE_PLACE = viewSchema<StagePlaceView>('StagePlace', 'The stages of one zone or balancer.', {
   kind: oneOf(['zone', 'balancer'], 'What it is.'),

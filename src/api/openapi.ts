@@ -28,6 +28,7 @@ import {
   TIME_RANGE,
 } from './correction-schemas.ts';
 import type { Api } from './deps.ts';
+import { HISTORY_SCHEMAS } from './history-schemas.ts';
 import {
   ALERT,
   ALERT_PAGE,
@@ -71,7 +72,6 @@ import {
   STAGE_FIDELITIES,
 } from './slo-schemas.ts';
 import { TREND, TRENDS } from './trend-schemas.ts';
-import { HISTORY_SCHEMAS } from './history-schemas.ts';
 
 const SCHEMAS = [
   [TREND, TRENDS],

@@ -21,8 +21,8 @@ import { skew } from './skew-views.ts';
 import { sloHistory } from './slo-history.ts';
 import { stages } from './stage-views.ts';
 import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
-import { trends, untilOf } from './trend-views.ts';
 import { red, tls } from './traffic-views.ts';
+import { trends, untilOf } from './trend-views.ts';
 
 export interface QueriesDeps {
   readonly clock: Clock;

@@ -7,8 +7,6 @@ import { type EpochMs, epochMs, MINUTE } from '../base/units.ts';
 import type { GroupStatus } from '../burn/status.ts';
 import { GroupWindows } from '../burn/window.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
-import type { Incident } from '../model/incident.ts';
-import { labelsToObject } from '../model/labels.ts';
 import {
   type BudgetPointView,
   groupKey,
@@ -16,6 +14,8 @@ import {
   type SloHistoryView,
   type TierView,
 } from '../model/history-views.ts';
+import type { Incident } from '../model/incident.ts';
+import { labelsToObject } from '../model/labels.ts';
 import { budgetRatioOf, burnOf, paddedTotal } from '../slo/budget.ts';
 import { unitOf } from '../slo/slices.ts';
 import { minBurnOf } from '../slo/windows.ts';

@@ -6,8 +6,8 @@ import type { GroupWindows } from '../burn/window.ts';
 import { rolloutSpans } from '../detect/config-budget-spent.ts';
 import { threshold } from '../detect/detector.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
-import type { Incident } from '../model/incident.ts';
 import type { SpentView } from '../model/history-views.ts';
+import type { Incident } from '../model/incident.ts';
 import { placeOfGroup } from '../slo/place.ts';
 import { unitOf } from '../slo/slices.ts';
 

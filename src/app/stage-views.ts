@@ -8,8 +8,8 @@ import type { HistogramSeries } from '../aggregate/histogram-cells.ts';
 import { formatInstant, parseInstant } from '../base/instant.ts';
 import { DAY, type EpochMs, epochMs, HOUR, MINUTE } from '../base/units.ts';
 import { type Distribution, distributionOf } from '../detect/distribution.ts';
-import { betterFidelity, STAGES, type StageFidelity, type StageName } from '../model/stages.ts';
 import type { StagePlaceView, StagesAsked, StagesView, StageView } from '../model/history-views.ts';
+import { betterFidelity, STAGES, type StageFidelity, type StageName } from '../model/stages.ts';
 import { heardSince, stepFor, stepsOf } from './time-steps.ts';
 
 const REQUESTS = 'http.server.request.duration';
@@ -20,7 +20,7 @@ const PLACES_KEPT_MS = 3 * HOUR;
 const PLACES_MAX = 200;
 const SLOWEST = 0.01;
 
-/** The five stages of requests over time, what they have to do with the slowest requests, and who tells them how well. */
+/** The five stages of requests over time, what they add to the slowest requests, and who tells them how well. */
 export function stages(view: FeatureView, asked: StagesAsked, now: EpochMs): StagesView | null {
   const watermark = view.watermark(now);
   if (watermark === null) return null;

@@ -4,14 +4,13 @@
  */
 import type { Owner, Severity } from './alert.ts';
 import type { CorrectionKind, Weekday } from './correction.ts';
+import type { HistoryQueries } from './history-views.ts';
 import type { HookCall } from './hook.ts';
 import type { IncidentChangeKind, IncidentState, MemberState, NotificationReason } from './incident.ts';
 import type { MeasureName } from './measure.ts';
 import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
-
 import type { CheckId } from './practice.ts';
 import type { StageFidelities } from './stages.ts';
-import type { HistoryQueries } from './history-views.ts';
 
 export type LabelObject = Readonly<Record<string, string>>;
 

@@ -11,9 +11,9 @@ import { incidentPage } from './pages/incident.ts';
 import { nowPage } from './pages/now.ts';
 import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
+import { registerHistoryPages } from './register-history.ts';
 import { registerSilencePages } from './register-silences.ts';
 import { registerSloPages } from './register-slos.ts';
-import { registerHistoryPages } from './register-history.ts';
 import { SCRIPT } from './script.ts';
 
 const REFRESH_SECONDS = 15;

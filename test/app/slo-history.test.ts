@@ -4,9 +4,9 @@ import { CorrectionBook } from '../../src/aggregate/correction-book.ts';
 import { sloHistory } from '../../src/app/slo-history.ts';
 import { epochMs } from '../../src/base/units.ts';
 import type { Alert } from '../../src/model/alert.ts';
+import type { SloHistoryAsked } from '../../src/model/history-views.ts';
 import type { Incident } from '../../src/model/incident.ts';
 import { labelsOf } from '../../src/model/labels.ts';
-import type { SloHistoryAsked } from '../../src/model/history-views.ts';
 import { DAY, HOUR, MINUTE, ORIGIN, sloOf, WORKBOOK } from '../support/fake-cells.ts';
 import { Fed } from '../support/fed.ts';
 

@@ -73,7 +73,9 @@ describe('what is open, with 5,000 alerts', () => {
     // What else the machine does makes an answer later, never earlier.
     const fastest = Math.min(...times);
     const cpuMs = process.cpuUsage(cpu).user / 1000 / TRIES;
-    process.stdout.write(`# ${ALERTS} alerts: ${fastest.toFixed(0)} ms, the fastest of ${TRIES}; ${cpuMs.toFixed(0)} ms of CPU on both sides; ${bytes} bytes gzipped\n`);
+    process.stdout.write(
+      `# ${ALERTS} alerts: ${fastest.toFixed(0)} ms, the fastest of ${TRIES}; ${cpuMs.toFixed(0)} ms of CPU on both sides; ${bytes} bytes gzipped\n`,
+    );
     assert.match(text, /Alerts that fire: 5,000\./);
     assert.ok(bytes <= BYTES_MAX, `${bytes} bytes`);
     assert.ok(fastest <= MS_MAX, `${times.map((one) => one.toFixed(0)).join(', ')} ms`);

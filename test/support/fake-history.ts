@@ -1,12 +1,12 @@
-import { STAGES } from '../../src/model/stages.ts';
 import type {
+  HistoryQueries,
   RedView,
   SkewView,
   SloHistoryView,
   StagesView,
   TlsView,
-  HistoryQueries,
 } from '../../src/model/history-views.ts';
+import { STAGES } from '../../src/model/stages.ts';
 
 /** What was counted before the night of fake-queries.ts: a few steps of each kind, with gaps and awkward names. */
 const [FROM, MIDDLE, TO] = ['2026-03-01T02:42:10.000Z', '2026-03-01T03:12:10.000Z', '2026-03-01T03:42:10.000Z'];

@@ -11,9 +11,9 @@ import {
   type TlsView,
 } from '../../model/history-views.ts';
 import type { Api, RouteDeps } from '../deps.ts';
+import { RED, SKEW, SLO_HISTORY, STAGES_VIEW, TLS } from '../history-schemas.ts';
 import { badField, ProblemError, problemResponses } from '../problem.ts';
 import { oneOf, ref } from '../schema-parts.ts';
-import { RED, SKEW, SLO_HISTORY, STAGES_VIEW, TLS } from '../history-schemas.ts';
 
 /** What detectors read is kept for 8 days. */
 const WINDOW_MAX_SECONDS = 691_200;
@@ -116,7 +116,9 @@ function registerHistory(app: Api, queries: RouteDeps['queries']): void {
         params: Type.Object({ id: Type.String({ description: 'Slo.id' }) }),
         querystring: Type.Object(
           {
-            group: name('Values of its labels in their order, each encoded, joined by `/`; absent = the lowest budget.'),
+            group: name(
+              'Values of its labels in their order, each encoded, joined by `/`; absent = the lowest budget.',
+            ),
             from,
             to,
             step: name('Width of a step such as 1h; 5m at least.'),

@@ -1,5 +1,5 @@
-import { STAGES, type StageFidelity, type StageName } from '../../model/stages.ts';
 import type { StagePlaceView, StagesView, StageView } from '../../model/history-views.ts';
+import { STAGES, type StageFidelity, type StageName } from '../../model/stages.ts';
 import { chartFigure, figuresTable, type Line, plainTable } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 import { time } from '../layout.ts';
