@@ -54,6 +54,7 @@ export const DASHBOARD = {
       ALERT.zoneSkew,
       ALERT.hostSkew,
       ALERT.balancerSkew,
+      ALERT.noisyNeighbour,
       ALERT.fastFailSinkhole,
       ALERT.hostOutlier,
       ALERT.coldStart,
