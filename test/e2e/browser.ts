@@ -25,8 +25,12 @@ export interface Faults {
   readonly faults: string[];
 }
 
+const PATIENCE_MS = 120_000;
+
 export async function watchedPage(browser: Browser, base: string, options: BrowserContextOptions): Promise<Faults> {
   const context = await browser.newContext(options);
+  // A browser that shares two cores with everything else may take long; how fast a page is, is asked elsewhere.
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const [foreign, faults]: [string[], string[]] = [[], []];
   page.on('request', (request) => {
