@@ -204,7 +204,7 @@ const isLabel = (word: string, documented: ReadonlyMap<string, ReadonlySet<strin
 function documentedMetrics(): ReadonlyMap<string, ReadonlySet<string>> {
   const text = readFileSync(join(ROOT, 'docs/metrics.md'), 'utf8');
   return new Map(
-    [...text.matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]*) \|/gm)].map(([, metric = '', type, labels = '']) => [
+    [...text.matchAll(/^\| `(\w+)` \| (\w+) \|([^|]*)\|/gm)].map(([, metric = '', type, labels = '']) => [
       metric,
       new Set([...labels.split(',').map((label) => label.trim()), ...(type === 'histogram' ? ['le'] : [])]),
     ]),

@@ -18,8 +18,8 @@ const UNTIL_MS = 32 * 60_000;
 export async function scrapeOwnFailure(): Promise<Scrapes> {
   const url = `http://127.0.0.1:${await lastingPort()}/`;
   const directory = new ServiceDirectory({
-    rules: { 'detectors.yaml': 'Watchdog: { receiver: oncall }\n' },
-    config: `receivers: [{ name: oncall, type: webhook, url: "${url}" }]\n`,
+    rules: { 'detectors.yaml': 'Watchdog: { receiver: deadman }\n' },
+    config: `receivers:\n${['oncall', 'deadman'].map((name) => `  - { name: ${name}, type: webhook, url: "${url}" }\n`).join('')}`,
   });
   try {
     const service = await VirtualService.start(directory, DRILL_EPOCH);
