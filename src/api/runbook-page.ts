@@ -45,7 +45,7 @@ export function renderRunbook(name: string, markdown: string, occasion: RunbookO
   marked.use({ renderer: textAndLinks(occasion, open, filled) });
   const tokens = marked.lexer(markdown);
   // What stands in raw markup is text like any other: only what the parser has made itself is markup already.
-  marked.walkTokens(tokens, (token) => {
+  void marked.walkTokens(tokens, (token) => {
     if (token.type === 'text') token['escaped'] = false;
   });
   const first = tokens.findIndex((token) => token.type !== 'space');

@@ -169,7 +169,7 @@ describe('blanks', () => {
   });
 
   test('other braces are left alone', () => {
-    const text = '${x} {unknown} {labels, state} %{http_code} {constructor}';
+    const text = '{unknown} {labels, state} %{http_code} {constructor}';
     assert.deepEqual(fillBlanks(text, 'shell', {}), [{ kind: 'text', text }]);
   });
 

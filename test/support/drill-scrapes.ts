@@ -55,7 +55,10 @@ export function scrapeDrill(scenario: Scenario, alerts: readonly string[]): Scra
         while ((scrapes[0]?.at ?? at) < at - KEPT_MS) scrapes.shift();
         for (const { kind, alert } of changes) {
           if (kind !== 'fired' || firings.has(alert.name)) continue;
-          firings.set(alert.name, { labels: Object.fromEntries(muteLabels(alert)), readAt: epochMs(at + READ_AFTER_MS) });
+          firings.set(alert.name, {
+            labels: Object.fromEntries(muteLabels(alert)),
+            readAt: epochMs(at + READ_AFTER_MS),
+          });
         }
         if (alerts.every((name) => (firings.get(name)?.readAt ?? Number.POSITIVE_INFINITY) <= at)) throw new Enough();
       },
@@ -79,7 +82,11 @@ function scrape(engine: Engine, at: EpochMs): string {
     receivers: () => [],
     now: () => at,
   };
-  const families = [...stateFamilies(source), ...sloFamilies(source.statuses()), ...fleetFamilies(engine.aggregate, at)];
+  const families = [
+    ...stateFamilies(source),
+    ...sloFamilies(source.statuses()),
+    ...fleetFamilies(engine.aggregate, at),
+  ];
   return families.map((family) => timed(family, at)).join('');
 }
 
