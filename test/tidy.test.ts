@@ -204,7 +204,7 @@ const PLANTED: readonly { rule: string; path: string; text: string; says: RegExp
     rule: 'every alert has a runbook and the reverse',
     path: 'runbooks/ErrorBudgetBurn.md',
     text: '# ErrorBudgetBurn\n\n## Meaning\n',
-    says: /lacks ## Impact/,
+    says: /lacks ## Is it real/,
   },
   {
     rule: 'every error code is documented and the reverse',

@@ -38,6 +38,10 @@ export interface ApiServerOptions extends RouteDeps {
   readonly version: string;
   /** Where people reach the service, when not by its address: its host name is then one of ours. */
   readonly externalUrl?: string | null;
+  /** Base of what commands in runbooks ask, without a trailing slash; externalUrl without it. */
+  readonly baseUrl?: () => string;
+  /** Base of dashboard links in runbooks, without a trailing slash. */
+  readonly grafanaUrl?: string | null;
   /** Adds the pages. They see every hook of the API but their parsers and handlers stay their own. */
   readonly registerPages?: (app: FastifyInstance) => void | Promise<void>;
   /** Frames a runbook; plain markup without it. */
@@ -85,7 +89,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerCompareRoutes(app, options);
   registerTrendRoutes(app, options);
   registerMetricsRoutes(app, options);
-  registerRunbookRoutes(app, { queries: options.queries, page: options.runbookPage ?? plainRunbookPage });
+  registerRunbookRoutes(app, {
+    queries: options.queries,
+    page: options.runbookPage ?? plainRunbookPage,
+    baseUrl: options.baseUrl ?? (() => options.externalUrl ?? null),
+    grafanaUrl: options.grafanaUrl ?? null,
+  });
   registerOpenapiRoute(app);
   const { registerPages } = options;
   if (registerPages !== undefined) {

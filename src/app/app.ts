@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { createApiServer } from '../api/server.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Address, Rules, ServiceConfig } from '../config/config.ts';
-import { runbookUrl } from '../correlate/runbook-link.ts';
+import { runbookUrlFor } from '../correlate/runbook-link.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { Receiver } from '../model/receiver.ts';
@@ -121,7 +121,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       book: engine.mutes,
       firing: () => engine.evaluator.firing(),
       incidents: store,
-      runbookUrl: (runbook) => runbookUrl(runbook, baseUrl()),
+      runbookUrl: (runbook, incident) => runbookUrlFor(runbook, baseUrl(), incident, null),
       newId: randomUUID,
     });
     const followUps = createFollowUps(store.followUps, (incident) => store.incident(incident) !== null);
@@ -253,7 +253,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       configBudget: () => options.rules.detectors.get(ALERT.configBudgetSpent),
       store,
       runbooksDir: config.runbooksDir,
-      runbookUrl: (runbook) => runbookUrl(runbook, baseUrl()),
+      runbookUrl: (runbook, incident) => runbookUrlFor(runbook, baseUrl(), incident, null),
       health,
       changes,
     });
@@ -278,6 +278,8 @@ export async function createApp(options: AppOptions): Promise<App> {
       version: options.version,
       registerPages: (server) => registerPages(server, { queries, commands }),
       runbookPage: (runbook) => runbookPage(runbook, queries.now()),
+      baseUrl,
+      grafanaUrl: config.grafanaUrl,
       externalUrl: config.externalUrl,
     });
     await api.listen({ host: httpAddress.host, port: httpAddress.port });

@@ -20,7 +20,14 @@ import type { Silences } from './silences.ts';
 import { skew } from './skew-views.ts';
 import { sloHistory } from './slo-history.ts';
 import { stages } from './stage-views.ts';
-import { toAlertView, toBalancerView, toIncidentDetail, toIncidentView, toSloView } from './to-views.ts';
+import {
+  type RunbookUrl,
+  toAlertView,
+  toBalancerView,
+  toIncidentDetail,
+  toIncidentView,
+  toSloView,
+} from './to-views.ts';
 import { red, tls } from './traffic-views.ts';
 import { trends, untilOf } from './trend-views.ts';
 
@@ -46,7 +53,7 @@ export interface QueriesDeps {
   readonly configBudget: () => DetectorSettings | undefined;
   readonly store: IncidentStore;
   readonly runbooksDir: string;
-  readonly runbookUrl: (runbook: string) => string;
+  readonly runbookUrl: RunbookUrl;
   readonly health: () => Health;
   readonly changes: ChangeFeed;
 }

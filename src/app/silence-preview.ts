@@ -8,7 +8,7 @@ import { matchesAll } from '../model/matcher.ts';
 import { muteLabels, type SilenceMatcher } from '../model/mute.ts';
 import type { PastAlertView, SilencePreviewView } from '../model/views.ts';
 import type { IncidentStore } from '../store/store.ts';
-import { toAlertView, toIncidentView } from './to-views.ts';
+import { type RunbookUrl, toAlertView, toIncidentView } from './to-views.ts';
 
 const PAST_MS = 7 * DAY;
 /** Of so many incidents at most, newest first. */
@@ -20,7 +20,7 @@ const PAST_MAX = 500;
 export function createSilencePreview(deps: {
   readonly firing: () => readonly Alert[];
   readonly incidents: IncidentStore;
-  readonly runbookUrl: (runbook: string) => string;
+  readonly runbookUrl: RunbookUrl;
 }): (matchers: readonly SilenceMatcher[], now: EpochMs) => SilencePreviewView {
   return (matchers, now) => {
     const compiled = matchers.map(compileSilenceMatcher).filter((matcher) => matcher !== null);

@@ -23,6 +23,7 @@ import type {
 import type { SilenceStore } from '../store/silence-store.ts';
 import type { IncidentStore } from '../store/store.ts';
 import { createSilencePreview } from './silence-preview.ts';
+import type { RunbookUrl } from './to-views.ts';
 
 /** How long a silence is kept after its end. */
 const KEPT_MS = 5 * DAY;
@@ -34,7 +35,7 @@ export interface SilencesDeps {
   readonly book: MuteBook;
   readonly firing: () => readonly Alert[];
   readonly incidents: IncidentStore;
-  readonly runbookUrl: (runbook: string) => string;
+  readonly runbookUrl: RunbookUrl;
   readonly newId: () => string;
 }
 

@@ -133,7 +133,10 @@ export const toAlertView = (
   mutes: state === 'firing' ? mutes.map(toMuteView) : [],
 });
 
-export function toIncidentView(incident: Incident, runbookUrl: (runbook: string) => string): IncidentView {
+/** Where the runbook of an incident is read, filled in. */
+export type RunbookUrl = (runbook: string, incident: number) => string;
+
+export function toIncidentView(incident: Incident, runbookUrl: RunbookUrl): IncidentView {
   const lead = leadAlert(incident);
   const leadMember = incident.members.find((member) => member.alert.key === lead.key);
   return {
@@ -147,7 +150,7 @@ export function toIncidentView(incident: Incident, runbookUrl: (runbook: string)
     exhaustion: soonestExhaustion(incident),
     alerts: incident.members.map((member) => member.alert.name),
     runbook: incident.runbook,
-    runbookUrl: runbookUrl(incident.runbook),
+    runbookUrl: runbookUrl(incident.runbook, incident.id),
     openedAt: formatInstant(incident.openedAt),
     changedAt: formatInstant(incident.changedAt),
     resolvedAt: instantOrNull(incident.resolvedAt),
@@ -224,7 +227,7 @@ export const toIncidentDetail = (
   sends: readonly OutboxEntry[],
   hooks: readonly HookCall[],
   followUps: readonly FollowUpView[],
-  runbookUrl: (runbook: string) => string,
+  runbookUrl: RunbookUrl,
 ): IncidentDetailView => ({
   ...toIncidentView(incident, runbookUrl),
   members: incident.members.map((member) => toMemberView(member, incident.id)),

@@ -1,5 +1,5 @@
 import { HOUR } from '../base/units.ts';
-import { runbookUrl } from '../correlate/runbook-link.ts';
+import { runbookUrlFor } from '../correlate/runbook-link.ts';
 import { presentAlerts } from '../model/blast-radius.ts';
 import { dashboardOf, dashboardUrl } from '../model/dashboards.ts';
 import type { Incident } from '../model/incident.ts';
@@ -8,7 +8,7 @@ import type { MessageLinks } from './notifier.ts';
 
 /**
  * The links of a message about an incident. `step` is the first step of its runbook, if it is one of ours: the link
- * leads there. With a Grafana the dashboard is the one of the lead's alert, else a page of ours.
+ * leads there, with commands filled in. With a Grafana the dashboard is the one of the lead's alert, else a page of ours.
  */
 export function messageLinks(
   incident: Incident,
@@ -16,10 +16,9 @@ export function messageLinks(
   baseUrl: string,
   grafanaUrl: string | null = null,
 ): MessageLinks {
-  const runbook = runbookUrl(incident.runbook, baseUrl);
   return {
     incident: `${baseUrl}/incidents/${incident.id}`,
-    runbook: step === null ? runbook : `${runbook}#${step.anchor}`,
+    runbook: runbookUrlFor(incident.runbook, baseUrl, incident.id, step?.anchor ?? null),
     dashboard: grafanaUrl === null ? `${baseUrl}${dashboardPath(incident)}` : grafanaLink(incident, grafanaUrl),
   };
 }

@@ -21,12 +21,23 @@ describe('the first step of a runbook', () => {
       const app = await startApi(t, { queries: createFakeQueries({ runbook: () => markdown }) });
       const { statusCode, body } = await app.inject(`/runbooks/${file.slice(0, -3)}#${step.anchor}`);
       assert.equal(statusCode, 200);
-      const [, item = ''] = new RegExp(`<li id="${step.anchor}">(.*)`).exec(body) ?? [];
+      const [, item = ''] = new RegExp(`<li id="${step.anchor}">(?:<p>)?(.*)`).exec(body) ?? [];
       assert.ok(item.startsWith(step.text.slice(0, 20)), item);
       const ids = [...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
       assert.equal(new Set(ids).size, ids.length, 'ids are unique');
     });
   }
+
+  test('is found below either heading, and its link leads to that', () => {
+    for (const [heading, anchor] of [
+      ['First minutes', 'first-minutes-step-1'],
+      ['Diagnosis', 'diagnosis-step-1'],
+    ]) {
+      const markdown = `# A\n\n## ${heading}\n\n1. Drain it.\n`;
+      assert.deepEqual(firstStep(markdown), { anchor, text: 'Drain it' });
+      assert.match(renderRunbook('A', markdown).body, new RegExp(`<li id="${anchor}">Drain it`));
+    }
+  });
 
   const cases: readonly [step: string, text: string | undefined][] = [
     ['1. Drain it.', 'Drain it'],

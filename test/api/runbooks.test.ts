@@ -34,6 +34,43 @@ describe('/runbooks', () => {
   });
 });
 
+describe('/runbooks of an incident', () => {
+  test('has the values of the alert that it is the runbook of, and nothing else of the request', async (t) => {
+    const { createFakeQueries, FAKE_INCIDENTS } = await import('../support/fake-queries.ts');
+    const [detail] = FAKE_INCIDENTS;
+    assert.ok(detail !== undefined);
+    const lead = { ...detail.lead, runbook: 'A', matchedLabels: { cluster: 'app', host: 'h1' } };
+    const [member] = detail.members;
+    assert.ok(member !== undefined);
+    const other = {
+      ...lead,
+      key: 'B',
+      name: 'B',
+      runbook: 'B',
+      matchedLabels: { cluster: 'other' },
+      labels: { slo: 's1' },
+    };
+    const members = [
+      { ...member, alert: lead },
+      { ...member, alert: other },
+    ];
+    const queries = createFakeQueries({
+      runbook: () => '# A\n\n`x {slowburn} {incident} {cluster} {host} {slo} {zone}`\n',
+      incident: (id) => (id === 7 ? { ...detail, id: 7, lead, members } : null),
+    });
+    const app = await startApi(t, { queries, baseUrl: () => 'http://here:8080' });
+    const code = async (url: string): Promise<string> =>
+      (/<code>(.*)<\/code>/.exec((await app.inject(url)).body)?.[1] ?? '').replace(/<[^>]+>/g, '');
+    assert.equal(await code('/runbooks/A?incident=7'), 'x http://here:8080 7 app h1 s1 {zone}');
+    assert.equal(await code('/runbooks/B?incident=7'), 'x http://here:8080 7 other {host} s1 {zone}');
+    assert.equal(await code('/runbooks/C?incident=7'), 'x http://here:8080 7 app h1 s1 {zone}');
+    const blank = 'x http://here:8080 {incident} {cluster} {host} {slo} {zone}';
+    assert.equal(await code('/runbooks/A?incident=8'), blank);
+    assert.equal(await code('/runbooks/A?cluster=evil'), blank);
+    assert.equal((await app.inject('/runbooks/A?incident=x')).statusCode, 400);
+  });
+});
+
 describe('a rendered runbook', () => {
   const body = (markdown: string): string => renderRunbook('X', markdown).body;
 
@@ -46,6 +83,9 @@ describe('a rendered runbook', () => {
       '| <i>a</i> |\n|---|\n| <i>b</i> |',
       '![x" onerror="alert(1)](javascript:alert(1))',
       '## <svg onload=alert(1)>',
+      '<pre>\n\na <img src=x onerror=alert(1) //',
+      'x <pre>y <img src=x onerror=alert(1) //',
+      '1. <b>x</b>\n\n   <i>y</i>\n2. z',
       '[a](https://x.example/"onclick="alert(1))',
       '[a](</x" onclick="y>)',
     ];
@@ -89,6 +129,26 @@ describe('a rendered runbook', () => {
     assert.deepEqual(renderRunbook('X', ''), { name: 'X', title: 'X', body: '' });
   });
 
+  test('is filled in for what it is opened for; no value becomes markup', () => {
+    const values = { cluster: '<b>&"app', host: '10.0.0.1' };
+    const occasion = { values, incident: 41, grafanaUrl: 'https://g.example' };
+    const of = (markdown: string): string => renderRunbook('X', markdown, occasion).body;
+    const text =
+      '**{cluster}** `curl {host} {zone}`\n\n```promql\nx{a="{cluster}"}\n```\n\n1. a\n\n   {cluster} *{cluster}*\n2. b';
+    const rendered = of(text);
+    assert.doesNotMatch(rendered, /<b>/);
+    assert.match(rendered, /<strong>&lt;b&gt;&amp;&quot;app<\/strong> <code>curl 10\.0\.0\.1 <mark/);
+    assert.match(rendered, /x\{a=&quot;&lt;b&gt;&amp;\\&quot;app&quot;\}/);
+    assert.match(rendered, /<p>&lt;b&gt;&amp;&quot;app <em>&lt;b&gt;&amp;&quot;app<\/em><\/p>/);
+    assert.match(rendered, /<mark title="zone that the alert names">\{zone\}<\/mark>/);
+    assert.match(rendered, /filled in for <a href="\/incidents\/41">/);
+    assert.match(rendered, /Left for you to fill in[\s\S]*\{zone\}<\/mark> zone that/);
+    assert.match(of('[a](Other.md#b)'), /href="\/runbooks\/Other\?incident=41#b"/);
+    assert.match(of('[a](../dashboards/slowburn-tls.json)'), /href="https:\/\/g\.example\/d\/slowburn-tls\//);
+    assert.equal(of('[a](../rules/detectors.yaml)'), '<p>a</p>\n');
+    assert.equal(body('[a](../dashboards/slowburn-tls.json)'), '<p>a</p>\n');
+  });
+
   test('numbers headings of one text', () => {
     assert.match(body('## Step 1: drain!\n## Step 1: drain!'), /id="step-1-drain"[\s\S]*id="step-1-drain-1"/);
   });
@@ -97,11 +157,13 @@ describe('a rendered runbook', () => {
     const folder = join(import.meta.dirname, '../../runbooks');
     const files = readdirSync(folder).filter((file) => file.endsWith('.md'));
     assert.ok(files.length > 0);
+    const occasion = { values: {}, incident: null, grafanaUrl: 'https://g.example' };
     for (const file of files) {
       const markdown = readFileSync(join(folder, file), 'utf8');
-      const { title, body: rendered } = renderRunbook(file.slice(0, -3), markdown);
+      const { title, body: rendered } = renderRunbook(file.slice(0, -3), markdown, occasion);
       assert.ok(markdown.includes(`# ${title}\n`), file);
-      const links = markdown.replace(/```[\s\S]*?```|`[^`\n]*`/g, '').match(/\[[^\]]+\]\([^)]+\)/g) ?? [];
+      const links =
+        markdown.replace(/```[\s\S]*?```|`[^`\n]*`/g, '').match(/\[[^\]]+\]\((?!\.\.\/rules)[^)]+\)/g) ?? [];
       assert.equal((rendered.match(/<a href=/g) ?? []).length >= links.length, true, file);
     }
   });

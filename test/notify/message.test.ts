@@ -13,7 +13,7 @@ import { toWebhookMessage } from '../../src/notify/webhook/message.ts';
 import { CHECKOUT, minuteOf, Scene, type Step } from '../correlate/scene.ts';
 import { type AlertFields, alertOf } from '../support/alerts.ts';
 
-const STEP = { anchor: 'diagnosis-step-1', text: 'Which hosts, how often, why' };
+const STEP = { anchor: 'first-minutes-step-1', text: 'Which hosts, how often, why' };
 
 /** A burn of an SLO that began 42 minutes before T0. */
 function burnOf(slo: string, place: Place, fields: AlertFields = {}, figures: Partial<BurnFigures> = {}): Alert {
@@ -217,7 +217,7 @@ describe('links', () => {
   test('lead to the incident, the step, and the budgets that burn', () => {
     assert.deepEqual(linksOf(PAGE, HOST), {
       incident: 'http://s/incidents/1',
-      runbook: 'http://s/runbooks/HostEjections#diagnosis-step-1',
+      runbook: 'http://s/runbooks/HostEjections?incident=1#first-minutes-step-1',
       dashboard: 'http://s/slos?slo=checkout-availability&cluster=checkout&zone=a',
     });
   });

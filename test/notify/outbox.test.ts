@@ -28,10 +28,10 @@ const receiverOf = (name: string, fields: Partial<WebhookReceiver> = {}): Webhoo
 const context = () => ({
   links: {
     incident: 'http://slowburn/incidents/1',
-    runbook: 'http://slowburn/runbooks/ErrorBudgetBurn#diagnosis-step-1',
+    runbook: 'http://slowburn/runbooks/ErrorBudgetBurn?incident=1#first-minutes-step-1',
     dashboard: 'http://slowburn/slos?cluster=checkout',
   },
-  step: { anchor: 'diagnosis-step-1', text: 'Which hosts, how often, why' },
+  step: { anchor: 'first-minutes-step-1', text: 'Which hosts, how often, why' },
 });
 
 /** Correlates changes minute by minute and builds the outbox; what was put into it before is remembered. */

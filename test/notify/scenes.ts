@@ -7,10 +7,10 @@ import type { IncidentStore, OutboxEntry } from '../../src/store/store.ts';
 export const CONTEXT: MessageContext = {
   links: {
     incident: 'https://slowburn.example.com/incidents/1',
-    runbook: 'https://slowburn.example.com/runbooks/ErrorBudgetBurn#diagnosis-step-1',
+    runbook: 'https://slowburn.example.com/runbooks/ErrorBudgetBurn?incident=1#first-minutes-step-1',
     dashboard: 'https://slowburn.example.com/slos?cluster=checkout',
   },
-  step: { anchor: 'diagnosis-step-1', text: 'Which hosts, how often, why' },
+  step: { anchor: 'first-minutes-step-1', text: 'Which hosts, how often, why' },
 };
 
 /** Decides and stores notifications one after the other, as the evaluator does; returns what was put into the outbox. */

@@ -42,7 +42,11 @@ export const startScraper = (
     })),
   });
 
-async function startWith(directory: string, content: object): Promise<Prometheus> {
+/** One over the blocks that lie in `directory/prometheus`, however old; it scrapes nothing. */
+export const startOverBlocks = (directory: string): Promise<Prometheus> =>
+  startWith(directory, {}, ['--storage.tsdb.retention.time=100y']);
+
+async function startWith(directory: string, content: object, more: readonly string[] = []): Promise<Prometheus> {
   const config = join(directory, 'prometheus.yaml');
   await writeFile(config, stringify(content));
   const port = await lastingPort();
@@ -67,6 +71,7 @@ async function startWith(directory: string, content: object): Promise<Prometheus
           `--storage.tsdb.path=${join(directory, 'prometheus')}`,
           `--web.listen-address=127.0.0.1:${port}`,
           '--log.level=warn',
+          ...more,
         ],
         isReady: async () => (await fetch(`${url}/-/ready`)).ok,
         readyWithinMs: 60_000,

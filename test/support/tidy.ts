@@ -217,9 +217,20 @@ export function textViolations(tree: Tree): string[] {
   return found;
 }
 
-const RUNBOOK_HEADINGS = ['## Meaning', '## Impact', '## Diagnosis', '## Mitigation'];
+/** The parts of a runbook, in the order in which they are read; before them stands a table of facts. */
+export const RUNBOOK_HEADINGS = [
+  '## Meaning',
+  '## Is it real?',
+  '## First minutes',
+  '## Decide by signature',
+  '## Mitigate',
+  '## Verify recovery',
+  '## Escalate',
+  '## False positives and silencing',
+  '## Why this threshold',
+] as const;
 
-/** Every alert has its runbook with the four headings in order, and every runbook an alert. */
+/** Every alert has its runbook with its headings in order, and every runbook an alert. */
 export function runbookViolations(tree: Tree, alerts: readonly string[]): string[] {
   const found: string[] = [];
   for (const alert of alerts) {

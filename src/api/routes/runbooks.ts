@@ -1,14 +1,20 @@
 import { Type } from 'typebox';
+import { type BlankValues, blankValuesOf } from '../../model/runbook-blanks.ts';
+import type { AlertView, IncidentDetailView } from '../../model/views.ts';
 import type { Api, RouteDeps } from '../deps.ts';
 import { ProblemError, problemResponses } from '../problem.ts';
 import { type RunbookPage, renderRunbook } from '../runbook-page.ts';
 
 const SUFFIX = '.md';
 
-export function registerRunbookRoutes(
-  app: Api,
-  { queries, page }: Pick<RouteDeps, 'queries'> & { page: (runbook: RunbookPage) => string },
-): void {
+export interface RunbookRouteDeps extends Pick<RouteDeps, 'queries'> {
+  readonly page: (runbook: RunbookPage) => string;
+  /** Where people reach the service, without a trailing slash; null = not known. */
+  readonly baseUrl: () => string | null;
+  readonly grafanaUrl: string | null;
+}
+
+export function registerRunbookRoutes(app: Api, { queries, page, baseUrl, grafanaUrl }: RunbookRouteDeps): void {
   app.get(
     '/runbooks/:name',
     {
@@ -17,6 +23,11 @@ export function registerRunbookRoutes(
         tags: ['runbooks'],
         summary: 'A runbook: a page, or its Markdown with Accept: text/markdown or the suffix .md.',
         params: Type.Object({ name: Type.String({ description: 'Name of the alert, or that and ".md".' }) }),
+        querystring: Type.Object({
+          incident: Type.Optional(
+            Type.Integer({ minimum: 1, description: 'Fill the blanks of commands and queries from this incident.' }),
+          ),
+        }),
         response: {
           200: Type.Unsafe({
             description: 'The runbook.',
@@ -40,10 +51,32 @@ export function registerRunbookRoutes(
       reply.header('vary', 'accept');
       if (suffixed || wantsMarkdown(request.headers.accept))
         return reply.type('text/markdown; charset=utf-8').send(markdown);
-      return reply.type('text/html; charset=utf-8').send(page(renderRunbook(name, markdown)));
+      const { incident: id } = request.query;
+      const incident = id === undefined ? null : queries.incident(id);
+      const address = baseUrl();
+      const values = {
+        ...(address !== null && { slowburn: address }),
+        ...(incident !== null && { incident: String(incident.id), ...valuesOf(incident, name) }),
+      };
+      const rendered = renderRunbook(name, markdown, { values, incident: incident?.id ?? null, grafanaUrl });
+      return reply.type('text/html; charset=utf-8').send(page(rendered));
     },
   );
 }
+
+/**
+ * Of the alert that this is the runbook of, else of the lead: never of several, whose host and cluster need not belong
+ * together. Only the SLO may come from elsewhere, where all that burns is one.
+ */
+function valuesOf({ lead, members }: IncidentDetailView, runbook: string): BlankValues {
+  const alerts = members.map(({ alert }) => alert);
+  const own = alerts.filter((alert) => alert.runbook === runbook);
+  const alert = (lead.runbook === runbook ? lead : own.find(isFiring)) ?? own[0] ?? lead;
+  const slos = new Set(alerts.flatMap(({ labels }) => labels['slo'] ?? []));
+  return { ...(slos.size === 1 && { slo: [...slos].join() }), ...blankValuesOf(alert.matchedLabels) };
+}
+
+const isFiring = ({ state }: AlertView): boolean => state === 'firing';
 
 /** Whether an Accept header names Markdown and does not refuse it (`q=0`). Browsers never name it. */
 const wantsMarkdown = (accept = ''): boolean =>

@@ -42,6 +42,8 @@ export interface RehearsalOptions {
   readonly flavor: EmittedFlavor;
   /** Told now and then how much of the virtual time has passed, 0 to 1. */
   readonly onProgress?: (share: number) => void;
+  /** Given the engine before anything happens. */
+  readonly onEngine?: (engine: Engine) => void;
   /** Told of each tick. */
   readonly onOutcome?: (outcome: Outcome) => void;
 }
@@ -52,11 +54,12 @@ export interface RehearsalOptions {
  * as seldom as the plan says. Nothing is sent.
  * The same plan gives the same verdict.
  */
-export function rehearse({ plan, rules, flavor, onProgress, onOutcome }: RehearsalOptions): Rehearsal {
+export function rehearse({ plan, rules, flavor, onProgress, onEngine, onOutcome }: RehearsalOptions): Rehearsal {
   const simulation = createSimulation(plan.fleet, plan.timeline, plan.engine ?? undefined);
   const emitter = createEmitter(simulation.fleet, flavor, DRILL_EPOCH);
   const schedule = new PushSchedule(plan.fleet, plan.pushMs);
   const engine = createUnsentEngine(rules);
+  onEngine?.(engine);
   const book = new CaseBook();
   const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
   const staging = new Staging();

@@ -10,7 +10,8 @@ import { failingReceivers } from '../../../src/notify/failing-receivers.ts';
 import { toHeartbeatMessage } from '../../../src/notify/watchdog/message.ts';
 import { rehearse } from '../../../src/sim/drill/rehearse.ts';
 import { SCENARIOS } from '../../../src/sim/scenarios/catalog.ts';
-import { type Expectation, type Plan, type Scenario, STANDARD_SEED } from '../../../src/sim/scenarios/scenario.ts';
+import { type Expectation, type Scenario, STANDARD_SEED } from '../../../src/sim/scenarios/scenario.ts';
+import { cheapestDrills, cheapPlan } from '../../support/cheap-drills.ts';
 import { shippedRules } from '../../support/shipped-rules.ts';
 
 /**
@@ -110,7 +111,7 @@ describe('every alert that the design promises is complete, and there is none be
 });
 
 describe('every alert carries evidence when it fires', () => {
-  for (const [scenario, names] of rehearsed()) {
+  for (const [scenario, names] of cheapestDrills(everyAlert.filter((name) => OUTSIDE_FLEETS[name] === undefined))) {
     test(`${scenario.name}: ${names.join(', ')}`, () => {
       const fired = firedIn(scenario, names);
       for (const name of names) {
@@ -151,45 +152,13 @@ describe('every alert carries evidence when it fires', () => {
   });
 });
 
-/** As few and short scenarios as together ask for every alert, the cheapest first, with what each is run for. */
-function rehearsed(): readonly (readonly [Scenario, readonly string[]])[] {
-  const open = new Set(everyAlert.filter((name) => OUTSIDE_FLEETS[name] === undefined));
-  const chosen: [Scenario, string[]][] = [];
-  for (const scenario of [...SCENARIOS].sort((a, b) => costOf(a) - costOf(b))) {
-    const { expected } = scenario.plan(small(scenario), STANDARD_SEED);
-    if (expected.kind !== 'incident') continue;
-    const names = [expected.lead, ...expected.members].filter((name) => open.has(name));
-    if (names.length === 0) continue;
-    for (const name of names) open.delete(name);
-    chosen.push([scenario, names]);
-  }
-  return chosen;
-}
-
-/** The smallest fleet of which all is asked. */
-function small({ range, size }: Scenario): Scenario['size'] {
-  return {
-    hosts: Math.min(size.hosts, Math.max(range.hosts[0], size.zones)),
-    balancers: Math.max(2, Math.min(size.balancers, range.balancers[0])),
-    zones: size.zones,
-    requestsPerS: Math.min(size.requestsPerS, range.requestsPerS[0]),
-  };
-}
-
-function costOf(scenario: Scenario): number {
-  const { fleet, pushMs, faultAtMs, expected } = scenario.plan(small(scenario), STANDARD_SEED);
-  const untilMs = faultAtMs + (expected.kind === 'incident' ? expected.withinMs : 0);
-  const hosts = fleet.clusters.reduce((sum, one) => sum + one.hosts.length, 0);
-  return (untilMs / pushMs) * fleet.balancers.length * (60 + 6 * hosts);
-}
-
 /** The first alert of each name, as it fired; the run ends with the last of them. */
 function firedIn(scenario: Scenario, names: readonly string[]): ReadonlyMap<string, Alert> {
-  const plan: Plan = scenario.plan(small(scenario), STANDARD_SEED);
+  const plan = cheapPlan(scenario);
   const fired = new Map<string, Alert>();
   try {
     rehearse({
-      plan: { ...plan, engine: plan.engine ?? 'fluid' },
+      plan,
       rules,
       flavor: 'canonical',
       onOutcome({ alerts }) {
