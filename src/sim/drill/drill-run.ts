@@ -18,7 +18,7 @@ export interface DrillRun {
 }
 
 /** Points that a fleet of a drawn size may push, roughly: a run of it takes some three seconds. */
-const POINTS_MAX = 1.2e6;
+const POINTS_MAX = 1e6;
 /** Requests of a drawn size, beyond which they are not events one by one. */
 const EVENTS_MAX = 1e6;
 

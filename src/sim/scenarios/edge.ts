@@ -175,9 +175,9 @@ export const certificateStalled: Scenario = {
       fleet: sizedFleet(size, { seed, tls: { notAfterMs: (RENEWED_AT_DAYS_LEFT + 1) * DAY_MS } }),
       timeline: [{ at: 17.5 * DAY_MS, change: { kind: 'certificate', notAfterMs: 107.5 * DAY_MS } }],
       engine: 'fluid',
-      // What takes sixteen days may be told ten minutes later.
-      pushMs: 2 * MINUTE_MS,
-      tickMs: 10 * MINUTE_MS,
+      // What takes sixteen days may be told a quarter of an hour later.
+      pushMs: 3 * MINUTE_MS,
+      tickMs: 15 * MINUTE_MS,
       faultAtMs: DAY_MS,
       overAtMs: 17.5 * DAY_MS,
       untilMs: 18 * DAY_MS,

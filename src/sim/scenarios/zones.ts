@@ -31,18 +31,23 @@ export const zoneHot: Scenario = {
     const each = Math.max(2, Math.round(size.balancers / (zones - 1 + MANY_BALANCERS)));
     const balancersIn = (zone: number): number => (zone === 0 ? Math.ceil(each * MANY_BALANCERS) : each);
     const zoneIndices = Array.from({ length: zones }, (_, zone) => zone);
-    const balancers = zoneIndices.flatMap((zone) =>
-      Array.from({ length: balancersIn(zone) }, (_, i) => ({ ...BALANCER, zone, name: `lb-${zone}-${i}` })),
-    );
-    const hotPerS = (requestsPerS * balancersIn(0)) / balancers.length;
+    const count = zoneIndices.reduce((sum, zone) => sum + balancersIn(zone), 0);
+    const hotPerS = (requestsPerS * balancersIn(0)) / count;
     const slots = Math.max(2, Math.ceil((hotPerS * SERVICE_S) / hostsIn(0) / (isDrawn ? HOT_IF_DRAWN : HOT)));
     const hosts = zoneIndices.flatMap((zone) => hostsOf(hostsIn(zone), { zone, slots, name: `app-${zone}` }));
-    const sized = sizedFleet(size, { seed, cluster: { hosts, zoneRouting: 'place' }, clients: { swing: 0.15 } });
+    const shape = { seed, cluster: { hosts, zoneRouting: 'place' }, clients: { swing: 0.15 } } as const;
+    const sized = sizedFleet({ ...size, balancers: count }, shape);
+    // Never short of CPU themselves, also at the height of the tide.
+    const room = sized.balancers.map((balancer) => ({ ...balancer, cores: Math.max(BALANCER.cores, balancer.cores) }));
+    const places = zoneIndices.flatMap((zone) =>
+      Array.from({ length: balancersIn(zone) }, (_, i) => ({ zone, name: `lb-${zone}-${i}` })),
+    );
+    const balancers = room.map((balancer, i) => ({ ...balancer, ...places[i] }));
     return {
       fleet: { ...sized, zones: zonesOf(zones), balancers },
       timeline: [],
       engine: 'fluid',
-      pushMs: MINUTE_MS,
+      pushMs: isDrawn ? 2 * MINUTE_MS : MINUTE_MS,
       faultAtMs: 0,
       overAtMs: untilMs,
       untilMs,
