@@ -46,6 +46,17 @@ export class CaseBook {
     }
   }
 
+  /** Since when every incident that there was has been resolved; null while one is open, or there was none. */
+  restingSince(): number | null {
+    let since: number | null = null;
+    for (const { sightings } of this.#cases.values()) {
+      const last = sightings.at(-1);
+      if (last === undefined || last.state !== 'resolved') return null;
+      since = Math.max(since ?? 0, last.atMs);
+    }
+    return since;
+  }
+
   cases(): readonly Case[] {
     return [...this.#cases].map(([id, one]) => ({ id, ...one })).sort((a, b) => a.id - b.id);
   }

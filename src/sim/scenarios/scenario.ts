@@ -104,6 +104,8 @@ export interface Plan {
   /** When the cause is gone; what it left in budgets may fire on. */
   readonly overAtMs: number;
   readonly untilMs: number;
+  /** Ticks seldomer while nothing is to be noticed, and ends once all that had to end by itself has been over for a while. */
+  readonly hurries?: boolean;
   readonly expected: Expectation;
   /** The same for a fleet of Envoys, which tell less. */
   readonly expectedOfEnvoy: Expectation;
