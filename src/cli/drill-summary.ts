@@ -105,7 +105,14 @@ function toRow(name: string, summary: DrillSummary): readonly string[] {
   ];
 }
 
-const shareText = (part: number, whole: number): string => `${part} of ${whole} (${percentText(part / whole)})`;
+/** All of them, and nothing less, are 100 %. */
+function shareText(part: number, whole: number): string {
+  const percent = percentText(part / whole);
+  const shown =
+    part < whole && percent === '100 %' ? `${(Math.floor((part / whole) * 1000) / 10).toFixed(1)} %` : percent;
+  return `${part} of ${whole} (${shown})`;
+}
+
 const runText = ({ scenario, seed }: Extreme): string => `${scenario}, seed ${seed}`;
 const minutesText = (timeMs: number): string =>
   timeMs < WEEK_MS / 7 ? `${(timeMs / 60_000).toFixed(1)} min` : durationText(timeMs);

@@ -144,6 +144,8 @@ describe('slowburn drill', () => {
       text,
       /\nslowest: 4\.0 s \(sinkhole-two-choices, seed 4\)\ntook: 60\.0 s with 2 jobs, 100 points\/s\n/,
     );
+    const many = Array.from({ length: 1000 }, (_, i) => runOf(failure, 1, i === 0 ? null : 60_000, 0));
+    assert.match(formatDrill(many, 60, 2), /\nfound: 999 of 1000 \(99\.9 %\),/);
   });
 
   test('the table has a line per run, the reasons of each miss, and the sum', () => {

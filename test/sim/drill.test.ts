@@ -41,6 +41,29 @@ describe('a drill in virtual time', () => {
     assert.notDeepEqual(run(4).impact, standard().impact);
   });
 
+  test('one that hurries sees the same in time, looks less before and after, and ends once all is over', () => {
+    const scenario = SCENARIOS.find(({ name }) => name === 'traffic-stopped') as Scenario;
+    const plan = scenario.plan({ hosts: 4, balancers: 2, zones: 1, requestsPerS: 2000 }, 5);
+    const run = (hurries: boolean) => {
+      const ticks: number[] = [];
+      const onOutcome = ({ at }: { readonly at: number }): number => ticks.push(at - DRILL_EPOCH);
+      const { verdict } = rehearse({ plan: { ...plan, hurries }, rules, flavor: 'canonical', onOutcome });
+      return { verdict, ticks };
+    };
+    const [calm, hurried] = [run(false), run(true)];
+    assert.deepEqual(calm.verdict.misses, []);
+    assert.deepEqual(hurried.verdict, calm.verdict);
+    assert.equal(calm.ticks.at(-1), plan.untilMs);
+    const gaps = (from: number, to: number): readonly number[] => {
+      const within = hurried.ticks.filter((at) => at >= from && at <= to);
+      return [...new Set(within.slice(1).map((at, i) => at - (within[i] ?? 0)))];
+    };
+    const [from, to] = [plan.faultAtMs - 2 * MINUTE_MS, plan.overAtMs + 5 * MINUTE_MS];
+    assert.deepEqual([gaps(0, from), gaps(from, to), gaps(to, plan.untilMs)], [[30_000], [10_000], [30_000]]);
+    const last = hurried.ticks.at(-1) ?? 0;
+    assert.ok(last >= plan.overAtMs + 10 * MINUTE_MS && last < plan.untilMs, `ended at ${last / MINUTE_MS} min`);
+  });
+
   test('checks of one signal take out what checks of two leave in: the control is calm because of them', () => {
     const scenario = SCENARIOS.find(({ name }) => name === 'two-signal-calm') as Scenario;
     const plan = scenario.plan({ hosts: 6, balancers: 2, zones: 1, requestsPerS: 100 }, 5);

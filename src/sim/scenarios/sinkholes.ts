@@ -119,7 +119,7 @@ export const sinkholeTwoChoices: Scenario = {
   },
 };
 
-/** Of all hosts; one in ten may be ejected. */
+/** Of all hosts, rounded up: with one of ten ejected a tenth of all requests fails, just enough for a page in time. */
 const BAD_SHARE = 0.3;
 /** As long as a good answer takes: they draw no more traffic than others. */
 const AS_LONG_MS = 40;
@@ -131,7 +131,7 @@ export const ejectionCap: Scenario = {
   // Bad hosts of another zone would be another failure domain, and page again.
   range: { hosts: [20, 60], balancers: [2, 10], zones: [1, 1], requestsPerS: [800, 20_000] },
   plan(size, seed) {
-    const bad = Array.from({ length: Math.round(BAD_SHARE * size.hosts) }, (_, i) => i);
+    const bad = Array.from({ length: Math.ceil(BAD_SHARE * size.hosts) }, (_, i) => i);
     const fail = (at: number, failShare: number): TimedChange => ({
       at,
       change: { kind: 'hosts', cluster: 0, hosts: bad, set: { failShare, failMs: AS_LONG_MS } },
