@@ -6,6 +6,7 @@ import type {
   HookCallView,
   IncidentDetailView,
   IncidentView,
+  JudgementView,
   MemberView,
   MuteView,
   SendView,
@@ -13,6 +14,7 @@ import type {
 } from '../model/views.ts';
 import { FOLLOW_UP_STATES, type FollowUpView } from '../model/views.ts';
 import {
+  flag,
   instant,
   instantOrNull,
   labelSet,
@@ -214,6 +216,13 @@ export const FOLLOW_UP = viewSchema<FollowUpView>('Action', 'Something to do aft
 
 export const FOLLOW_UP_PAGE = pageSchema('ActionPage', ref<FollowUpView>(FOLLOW_UP));
 
+export const JUDGEMENT = viewSchema<JudgementView>('Judgement', 'Whether the pages of an incident were noise.', {
+  at: instant('When it was said.'),
+  by: text('By whom.'),
+  noise: flag('Nobody had to be told.'),
+  note: textOrNull('Why.'),
+});
+
 export const INCIDENT_DETAIL = viewSchema<IncidentDetailView>(
   'IncidentDetail',
   'An incident with its alerts, its timeline and what was sent.',
@@ -225,6 +234,7 @@ export const INCIDENT_DETAIL = viewSchema<IncidentDetailView>(
     attachments: listOf(ref<AttachmentView>(ATTACHMENT), 'What hooks brought to look at, oldest first.'),
     hooks: listOf(ref<HookCallView>(HOOK_CALL), 'Calls of hooks, and refusals, oldest first.'),
     followUps: listOf(ref<FollowUpView>(FOLLOW_UP), 'Actions that follow from it.'),
+    judgements: listOf(ref<JudgementView>(JUDGEMENT), 'Whether its pages were noise; the last counts.'),
   },
 );
 

@@ -23,6 +23,7 @@ import { registerHistoryRoutes } from './routes/history.ts';
 import { registerIncidentActionRoutes } from './routes/incident-actions.ts';
 import { registerIncidentRoutes } from './routes/incidents.ts';
 import { registerMetricsRoutes } from './routes/metrics.ts';
+import { registerReviewRoutes } from './routes/review.ts';
 import { registerRunbookRoutes } from './routes/runbooks.ts';
 import { registerSilenceRoutes } from './routes/silences.ts';
 import { registerSloRoutes } from './routes/slos.ts';
@@ -88,6 +89,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerConfigVersionRoutes(app, options);
   registerCompareRoutes(app, options);
   registerTrendRoutes(app, options);
+  registerReviewRoutes(app, options);
   registerMetricsRoutes(app, options);
   registerRunbookRoutes(app, {
     queries: options.queries,

@@ -3,6 +3,7 @@ import { parseInstant } from '../base/instant.ts';
 import type { EpochMs } from '../base/units.ts';
 import type { IncidentAction } from '../model/incident.ts';
 import type { CommandOutcome, Commands, Queries } from '../model/views.ts';
+import type { NoiseMarkStore } from '../store/sqlite-noise-marks.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
 import type { FollowUps } from './follow-ups.ts';
@@ -17,6 +18,7 @@ export function createCommands(deps: {
   foreign: ForeignAlerts;
   silences: Silences;
   followUps: FollowUps;
+  noiseMarks: NoiseMarkStore;
   queries: Queries;
   wakeSender: () => void;
   /** Something that people look at has changed. */
@@ -31,6 +33,12 @@ export function createCommands(deps: {
       if (acted.kind !== 'done') return acted;
       deps.wakeSender();
       deps.noteChange();
+      const after = deps.queries.incident(incident);
+      return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
+    },
+    judge({ incident, isNoise, by, note }) {
+      if (deps.queries.incident(incident) === null) return { kind: 'not_found' };
+      deps.noiseMarks.add({ incident, at: deps.clock.now(), by, isNoise, note });
       const after = deps.queries.incident(incident);
       return after === null ? { kind: 'not_found' } : { kind: 'done', incident: after };
     },

@@ -9,6 +9,7 @@ import { MuteBook } from '../correlate/mute.ts';
 import { effectiveRoutes, routeIncident } from '../correlate/route.ts';
 import { createDetectionEngine } from '../detect/registry.ts';
 import { watchdogOf } from '../detect/watchdog.ts';
+import { ALERT } from '../model/conventions.ts';
 import type { Incident } from '../model/incident.ts';
 import type { TrendFinding } from '../model/measure.ts';
 import type { Receiver } from '../model/receiver.ts';
@@ -75,6 +76,7 @@ export function createEngine(options: EngineOptions): Engine {
     correlator: createCorrelator(rules.correlation),
     mutes,
     store,
+    configBudget: rules.detectors.get(ALERT.configBudgetSpent),
     toOutbox: (notifications) =>
       toOutboxEntries(notifications, {
         routes,

@@ -8,6 +8,7 @@ import type { Apart } from '../correlate/apart.ts';
 import type { ActionResult, CorrelationResult, Correlator, KnownFleet } from '../correlate/correlator.ts';
 import type { MuteBook } from '../correlate/mute.ts';
 import type { DetectionEngine } from '../detect/engine.ts';
+import type { DetectorSettings } from '../detect/settings.ts';
 import type { Alert, AlertChange } from '../model/alert.ts';
 import type { Attachment, HookCall } from '../model/hook.ts';
 import type { Incident, IncidentAction, Notification } from '../model/incident.ts';
@@ -30,6 +31,8 @@ export interface EvaluatorDeps {
   readonly mutes: MuteBook;
   readonly store: IncidentStore;
   readonly toOutbox: OutboxBuilder;
+  /** Thresholds of ConfigBudgetSpent. */
+  readonly configBudget: DetectorSettings | undefined;
 }
 
 /** What one tick, or one person's action, did. */
@@ -138,7 +141,8 @@ export function createEvaluator(deps: EvaluatorDeps): Evaluator {
     const budgeted = deps.corrections.over(deps.cells, now);
     const burn = yield* deps.burn.evaluateInSteps(budgeted, now);
     const detection = yield* deps.detection.evaluateInSteps(deps.features, now, budgeted);
-    const hourly = yield* hours.due(deps.features, now);
+    const reviewed = { slos: budgeted, incidents: () => deps.correlator.incidents(), configBudget: deps.configBudget };
+    const hourly = yield* hours.due(deps.features, now, reviewed);
     const alerts = [...burn.changes, ...detection.changes, ...foreign()];
     const tracked = trackFiring(firing, alerts);
     const surroundings = { fleet: knownFleet(deps.features, now), mutesOf: deps.mutes.over(firing.values(), now) };

@@ -8,6 +8,8 @@ import type { DetectorSettings } from '../detect/settings.ts';
 import type { Incident } from '../model/incident.ts';
 import type { FollowUpFilter, FollowUpView, Health, Queries } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
+import type { FollowUpStore } from '../store/sqlite-follow-ups.ts';
+import type { NoiseMarkStore } from '../store/sqlite-noise-marks.ts';
 import type { IncidentStore } from '../store/store.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { compare } from './compare-views.ts';
@@ -15,6 +17,7 @@ import { configHealth, configVersions } from './config-views.ts';
 import type { Corrections } from './corrections.ts';
 import type { Evaluator } from './evaluate.ts';
 import type { FollowUps } from './follow-ups.ts';
+import { review } from './review.ts';
 import { readRunbook, runbookNames } from './runbooks.ts';
 import type { Silences } from './silences.ts';
 import { skew } from './skew-views.ts';
@@ -52,6 +55,8 @@ export interface QueriesDeps {
   /** By which the time of rollouts is told from other time. */
   readonly configBudget: () => DetectorSettings | undefined;
   readonly store: IncidentStore;
+  readonly noiseMarks: NoiseMarkStore;
+  readonly followUpStore: FollowUpStore;
   readonly runbooksDir: string;
   readonly runbookUrl: RunbookUrl;
   readonly health: () => Health;
@@ -114,6 +119,7 @@ export function createQueries(deps: QueriesDeps): Queries {
         sends(id),
         hookCalls(id),
         followUps({ state: null, incident: id }),
+        deps.noiseMarks.list(id),
         deps.runbookUrl,
       );
     },
@@ -122,6 +128,14 @@ export function createQueries(deps: QueriesDeps): Queries {
     followUps,
     compare: (asked) => compare(deps.features, deps.configPush(), deps.clock.now(), asked),
     trends: (until, weeks) => trends(deps.store, deps.detectors(), untilOf(until, deps.clock.now()), weeks),
+    review(week) {
+      const { store, noiseMarks, followUpStore } = deps;
+      return review(
+        { store, noiseMarks, followUps: followUpStore, detectors: deps.detectors() },
+        week,
+        deps.clock.now(),
+      );
+    },
     sloHistory(asked) {
       const { cells, correctionBook, features, store } = deps;
       const states = ['open', 'acknowledged', 'resolved'] as const;

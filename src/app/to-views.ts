@@ -14,6 +14,7 @@ import {
 } from '../model/incident.ts';
 import { labelsToObject } from '../model/labels.ts';
 import { type Mute, muteLabels, muteText } from '../model/mute.ts';
+import type { NoiseMark } from '../model/noise-mark.ts';
 import { updateDueAt } from '../model/practice.ts';
 import type {
   AlertView,
@@ -227,6 +228,7 @@ export const toIncidentDetail = (
   sends: readonly OutboxEntry[],
   hooks: readonly HookCall[],
   followUps: readonly FollowUpView[],
+  marks: readonly NoiseMark[],
   runbookUrl: RunbookUrl,
 ): IncidentDetailView => ({
   ...toIncidentView(incident, runbookUrl),
@@ -236,6 +238,7 @@ export const toIncidentDetail = (
   attachments: (incident.attachments ?? []).map(toAttachmentView),
   hooks: hooks.map(toHookCallView),
   followUps,
+  judgements: marks.map(({ at, by, isNoise, note }) => ({ at: formatInstant(at), by, noise: isNoise, note })),
 });
 
 /** 250 ms are 0.25 s, and no 0.25000000000000006. */

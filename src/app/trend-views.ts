@@ -2,24 +2,11 @@ import { formatInstant, parseInstant } from '../base/instant.ts';
 import { type EpochMs, epochMs, HOUR } from '../base/units.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import { labelsToObject } from '../model/labels.ts';
-import { MEASURES, type MeasureName, type TrendFinding } from '../model/measure.ts';
-import { percentText } from '../model/phrases.ts';
+import { MEASURES, type TrendFinding } from '../model/measure.ts';
 import type { TrendsView, TrendView } from '../model/views.ts';
 import type { IncidentStore } from '../store/store.ts';
 import { findTrends, trendFrom } from '../trend/findings.ts';
-
-/** What is compared, as people say it. */
-const WORDS: Readonly<Record<MeasureName, string>> = {
-  zone_skew: 'load per capacity beside its share',
-  cross_zone: 'requests that cross zones, at least',
-  host_skew: 'the busiest host beside the mean',
-  connection_skew: 'new connections beside the mean',
-  handshake_skew: 'handshakes beside the mean',
-  ejections: 'ejections a day',
-  health_changes: 'changes of health a day',
-  resumption: 'handshakes that resume a session',
-  retries: 'retries beside requests',
-};
+import { findingText } from '../trend/words.ts';
 
 /** Slow changes in the `weeks` before `until`, from stored hours: asked again later, the same. */
 export function trends(
@@ -45,13 +32,9 @@ export const untilOf = (text: string | null, now: EpochMs): EpochMs =>
   text === null ? now : (parseInstant(text) ?? now);
 
 function toView(finding: TrendFinding, settings: ReadonlyMap<string, DetectorSettings>): TrendView {
-  const { measure, subject, now, before, slopePerWeek, confidence, samples, notes } = finding;
+  const { measure, subject, now, before, slopePerWeek, confidence, samples } = finding;
   const { alert, unit } = MEASURES[measure];
   const own = settings.get(alert);
-  const figure = (value: number): string => (unit === '1' ? percentText(value) : value.toFixed(1));
-  const where = [...subject].map(([name, value]) => `${name} ${value}`).join(', ');
-  const { top_host: host } = notes;
-  const named = measure === 'host_skew' && host !== undefined ? ` (${host} last)` : '';
   return {
     subject: labelsToObject(subject),
     measure,
@@ -64,6 +47,6 @@ function toView(finding: TrendFinding, settings: ReadonlyMap<string, DetectorSet
     slopePerWeek,
     confidence,
     samples,
-    summary: `${where === '' ? 'the fleet' : where}: ${WORDS[measure]} ${figure(before)} to ${figure(now)}${named}, ${slopePerWeek < 0 ? 'less' : 'more'} by ${figure(Math.abs(slopePerWeek))} a week.`,
+    summary: findingText(finding),
   };
 }

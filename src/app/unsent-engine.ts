@@ -4,6 +4,7 @@ import type { Rules } from '../config/config.ts';
 import type { Receiver } from '../model/receiver.ts';
 import { createNotifiers } from '../notify/registry.ts';
 import { createMemoryStore } from '../store/memory-store.ts';
+import type { IncidentStore } from '../store/store.ts';
 import { createEngine, type Engine } from './engine.ts';
 
 const BASE_URL = 'http://slowburn.local';
@@ -17,14 +18,14 @@ const DEFAULT_RECEIVER: Receiver = {
   sendResolved: true,
 };
 
-/** The engine of serve with a store in memory, for replays and drills: messages are written, and never sent. */
-export function createUnsentEngine(rules: Rules): Engine {
+/** The engine of serve, for replays and drills, with a new store in memory unless given: nothing is ever sent. */
+export function createUnsentEngine(rules: Rules, store: IncidentStore = createMemoryStore()): Engine {
   const receivers = rules.receivers.length > 0 ? rules.receivers : [DEFAULT_RECEIVER];
   const engine = createEngine({
     rules,
     receivers,
     notifiers: createNotifiers(receivers, new ManualClock(epochMs(0))),
-    store: createMemoryStore(),
+    store,
     baseUrl: () => BASE_URL,
     runbook: () => null,
   });

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
+import { REPORT_FORMATS, type ReportFormat } from '../app/review.ts';
 import { ENGINES, type Engine } from '../generate/prometheus-rules.ts';
 import type { EmittedFlavor } from '../sim/emit/emitter.ts';
 import { EMITTED_FLAVORS } from '../sim/emit/emitter.ts';
@@ -9,6 +10,7 @@ import { runDrill } from './drill.ts';
 import { runGenerate } from './generate.ts';
 import { type CommandIo, EXIT, type ExitCode } from './io.ts';
 import { runReplay } from './replay.ts';
+import { runReport } from './report.ts';
 import { runServe, stopSignal } from './serve.ts';
 
 /** The command line. Returns a function from arguments to an exit code; nothing here ends the process. */
@@ -134,6 +136,7 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
       };
       done(runGenerate(args, io));
     });
+  addReport(program, io, done);
   addIncidents(program, io, done);
   addActions(program, io, done);
   addCompare(program, io, done);
@@ -141,6 +144,21 @@ function build(io: CommandIo, done: (code: ExitCode) => void): Command {
   addDrill(program, io, done);
   addDemo(program, io, done);
   return program;
+}
+
+function addReport(program: Command, io: CommandIo, done: (code: ExitCode) => void): void {
+  program
+    .command('report')
+    .description('the weekly review: budgets, incidents, pages, trends, and what to do first')
+    .option('--week <week>', 'ISO week, Monday to Monday in UTC: 2026-W48 (default: the last that is over)')
+    .addOption(new Option('--format <format>', 'of the report').choices([...REPORT_FORMATS]).default('md'))
+    .option('--config <file>', 'slowburn.yaml of the service')
+    .option('--data <dir>', 'its data directory (default ./data); the service may run meanwhile')
+    .addHelpText('after', HELP.report)
+    .action((options: { week?: string; format: ReportFormat; config?: string; data?: string }) => {
+      const { week = null, format, config = null, data = null } = options;
+      done(runReport({ week, format, configPath: config, dataDir: data }, io));
+    });
 }
 
 function addDrill(program: Command, io: CommandIo, done: (code: ExitCode) => void): void {
@@ -238,6 +256,12 @@ Example:
   slowburn check rules/slos/checkout.yaml one SLO file
   slowburn check --config slowburn.yaml --send-test oncall   a test message to this receiver
 Findings: file:line:col CODE message, how to fix. Exit codes: 0 nothing wrong, 1 findings, 2 usage.`,
+  report: `
+Example:
+  slowburn report                                      the last week, as Markdown
+  slowburn report --week 2026-W48 --format html > w48.html   a page that stands by itself
+The same text whenever it is made, unless people have judged pages since.
+Exit codes: 0 fine, 2 usage, 3 could not read.`,
   replay: `
 Example:
   slowburn replay --rules rules metrics.jsonl | jq 'select(.type == "notification")'

@@ -63,7 +63,8 @@ export async function runServe(args: ServeArgs, io: CommandIo): Promise<ExitCode
   return EXIT.fine;
 }
 
-function readRules(config: ServiceConfig, io: CommandIo): Rules | null {
+/** Null after errors, which are on stderr then. */
+export function readRules(config: ServiceConfig, io: CommandIo): Rules | null {
   const { rules, problems } = loadRules({
     rulesDir: config.rulesDir,
     shippedDir: join(io.packageDir, 'rules'),
@@ -75,7 +76,7 @@ function readRules(config: ServiceConfig, io: CommandIo): Rules | null {
   return rules;
 }
 
-function describeFailure(error: unknown): string {
+export function describeFailure(error: unknown): string {
   if (error instanceof AppError)
     return `${error.code} ${error.message}${error.hint === undefined ? '' : `; ${error.hint}`}`;
   const failure = error as NodeJS.ErrnoException;

@@ -70,6 +70,14 @@ interface Span {
   readonly versions: readonly string[];
 }
 
+/** Share of a group's budget that rollouts have used; null where nothing can be said, or no rollout was of late. */
+export const spentInRollouts = (
+  group: GroupView,
+  to: EpochMs,
+  rollouts: readonly Rollout[],
+  settings: DetectorSettings,
+): number | null => spentBy(group, to, rollouts, settings)?.share ?? null;
+
 /** Null where nothing can be said, or no rollout was of late. */
 function spentBy(
   group: GroupView,

@@ -37,16 +37,48 @@ export type MeasureName = keyof typeof MEASURES;
 
 export const MEASURE_NAMES = Object.keys(MEASURES) as readonly MeasureName[];
 
+/** Parts of an hour in which bad events are kept apart: the step in which what is a week old is still known. */
+export const PARTS_PER_HOUR = 12;
+
+/** What one SLO group's budget came to in one hour. Events as the budget weighs and corrections leave them. */
+export interface HourBudget {
+  readonly bad: number;
+  readonly total: number;
+  /** Bad events of each part that had any: `[0 to 11, count]`. */
+  readonly parts: readonly (readonly [number, number])[];
+  /** How many may be bad in the SLO window that ends with the hour, and the share of them that is left. */
+  readonly budget: number;
+  readonly left: number | null;
+  /** Share of that budget which config rollouts have used, less what fails anyway; null = none that tells. */
+  readonly byConfig: number | null;
+  readonly window: string;
+  readonly objective: string;
+}
+
+/** When a budget burned, as the incident that holds its alert knew at the end of the hour. */
+export interface BurnSpan {
+  /** Key of the alert, which is made of the group's labels and its SLO. */
+  readonly alert: string;
+  readonly from: EpochMs;
+  /** Null while it burns. */
+  readonly to: EpochMs | null;
+}
+
 /** One hour of one subject: a row of the store, never changed once written. */
 export interface HourlyFigures {
   /** Its end. */
   readonly hour: EpochMs;
-  /** `cluster`, `zone`, `balancer`; none = the whole fleet. */
+  /**
+   * `cluster`, `zone`, `balancer`; none = the whole fleet. Of what only the review reads: `slo` and the labels of its
+   * group, `incident`, `certificate`.
+   */
   readonly subject: Labels;
   /** Counts are per hour. A measure that rests on too little is left out. */
   readonly figures: Readonly<Partial<Record<MeasureName, number>>>;
-  /** What else a reader wants to see beside them: `top_host`, `utilization`. */
+  /** What else a reader wants to see beside them: `top_host`, `utilization`, of certificates `not_after`. */
   readonly notes: Readonly<Record<string, number | string>>;
+  readonly budget?: HourBudget;
+  readonly burning?: readonly BurnSpan[];
 }
 
 /** A slow change for the worse. It pages and tickets nobody: the weekly review reads it. */

@@ -10,6 +10,7 @@ import type { IncidentChangeKind, IncidentState, MemberState, NotificationReason
 import type { MeasureName } from './measure.ts';
 import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 import type { CheckId } from './practice.ts';
+import type { WeeklyReview } from './review.ts';
 import type { StageFidelities } from './stages.ts';
 
 export type LabelObject = Readonly<Record<string, string>>;
@@ -257,6 +258,15 @@ export interface IncidentDetailView extends IncidentView {
   readonly attachments: readonly AttachmentView[];
   readonly hooks: readonly HookCallView[];
   readonly followUps: readonly FollowUpView[];
+  /** Whether its pages were noise, as people said; the last counts. */
+  readonly judgements: readonly JudgementView[];
+}
+
+export interface JudgementView {
+  readonly at: string;
+  readonly by: string;
+  readonly noise: boolean;
+  readonly note: string | null;
 }
 
 /** A threshold that lies between two bounds of a balancer's histograms. Seconds. */
@@ -572,6 +582,8 @@ export interface Queries extends HistoryQueries {
   compare(asked: ComparisonAsked): ComparisonView | NotComparableView;
   /** `until` an instant, null = now; it is rounded down to the hour. */
   trends(until: string | null, weeks: number): TrendsView;
+  /** Of an ISO week; null = the last that is over. Undefined where it names none. */
+  review(week: string | null): WeeklyReview | undefined;
   health(): Health;
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
   runbook(name: string): string | null;
@@ -680,6 +692,13 @@ export interface Commands {
       readonly checks?: readonly CheckId[] | null;
     },
   ): CommandOutcome;
+  /** Whether its pages were noise; also of an incident that is long over. Never `conflict`. */
+  judge(request: {
+    readonly incident: number;
+    readonly isNoise: boolean;
+    readonly by: string;
+    readonly note: string | null;
+  }): CommandOutcome;
   addFollowUp(request: FollowUpRequest): FollowUpOutcome;
   /** Never `bad_field`. */
   markFollowUp(id: number, isDone: boolean, by: string): FollowUpOutcome;

@@ -11,6 +11,9 @@ export interface DataDirectory {
   release(): void;
 }
 
+/** Also read by who does not hold the directory. */
+export const incidentsFileIn = (path: string): string => join(path, 'incidents.sqlite');
+
 /**
  * Takes a data directory for this process alone. The lock is an exclusive SQLite lock, which the system drops when the
  * process dies, however it dies; `lock.pid` only tells a person who holds it. Throws STORE_DATA_DIR_LOCKED when another
@@ -31,7 +34,7 @@ export function openDataDirectory(path: string): DataDirectory {
   }
   const held = lock;
   return {
-    incidentsFile: join(path, 'incidents.sqlite'),
+    incidentsFile: incidentsFileIn(path),
     logDirectory: join(path, 'ingest'),
     snapshotDirectory: join(path, 'snapshots'),
     release() {

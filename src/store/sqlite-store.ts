@@ -21,12 +21,14 @@ import { FOREIGN_ALERTS } from './migrations/foreign-alerts.ts';
 import { HOOKS } from './migrations/hooks.ts';
 import { HOURLY } from './migrations/hourly.ts';
 import { INIT } from './migrations/init.ts';
+import { NOISE_MARKS } from './migrations/noise-marks.ts';
 import { SENDS } from './migrations/sends.ts';
 import { SILENCES } from './migrations/silences.ts';
 import type { SilenceStore } from './silence-store.ts';
 import { createSqliteCorrections } from './sqlite-corrections.ts';
 import { createSqliteFollowUps, type FollowUpStore } from './sqlite-follow-ups.ts';
 import { createSqliteForeignAlerts } from './sqlite-foreign-alerts.ts';
+import { createSqliteNoiseMarks, type NoiseMarkStore } from './sqlite-noise-marks.ts';
 import { createSqliteSilences } from './sqlite-silences.ts';
 import {
   type Backlog,
@@ -39,7 +41,17 @@ import {
 } from './store.ts';
 
 /** Applied in order; `user_version` counts how many a file has had. */
-const MIGRATIONS: readonly string[] = [INIT, CORRECTIONS, SILENCES, FOREIGN_ALERTS, SENDS, HOOKS, FOLLOW_UPS, HOURLY];
+const MIGRATIONS: readonly string[] = [
+  INIT,
+  CORRECTIONS,
+  SILENCES,
+  FOREIGN_ALERTS,
+  SENDS,
+  HOOKS,
+  FOLLOW_UPS,
+  HOURLY,
+  NOISE_MARKS,
+];
 
 const BUSY_MS = 5000;
 /** A probe writes and syncs a page, so its answer is kept for so long. */
@@ -50,6 +62,7 @@ export interface SqliteStore extends IncidentStore {
   readonly corrections: CorrectionStore;
   readonly followUps: FollowUpStore;
   readonly foreignAlerts: ForeignAlertStore;
+  readonly noiseMarks: NoiseMarkStore;
   readonly silences: SilenceStore;
 }
 
@@ -58,8 +71,35 @@ export interface SqliteStore extends IncidentStore {
  * Throws STORE_SCHEMA_TOO_NEW for a file of a newer version, STORE_DAMAGED for one that is no sound database,
  * STORE_UNWRITABLE (retryable) when the disk refuses.
  */
-export function openSqliteStore(file: string): SqliteStore {
-  const db = openDatabase(file);
+export const openSqliteStore = (file: string): SqliteStore => storeOver(openDatabase(file));
+
+/**
+ * The same file to read from, beside the service that writes it. Throws STORE_UNREADABLE where none can be read,
+ * STORE_SCHEMA_OLDER or STORE_SCHEMA_TOO_NEW for one of another version: reading does not change it.
+ */
+export function readSqliteStore(file: string): SqliteStore {
+  const db = openToRead(file);
+  const version = db.pragma('user_version', { simple: true }) as number;
+  if (version === MIGRATIONS.length) return storeOver(db);
+  db.close();
+  if (version > MIGRATIONS.length) throw tooNew(file, version);
+  throw new AppError('STORE_SCHEMA_OLDER', `${file} was written by an older slowburn (schema ${version})`, {
+    hint: 'start this version on it once: that brings it up to date',
+  });
+}
+
+function openToRead(file: string): Database.Database {
+  try {
+    return new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
+  } catch (cause) {
+    throw new AppError('STORE_UNREADABLE', `${file} cannot be read: ${(cause as Error).message}`, {
+      hint: 'name the data directory of a slowburn that has run, with --data',
+      cause,
+    });
+  }
+}
+
+function storeOver(db: Database.Database): SqliteStore {
   const write = prepareWrites(db);
   const read = prepareReads(db);
   const commitAll = db.transaction((commit: Commit) => {
@@ -121,6 +161,7 @@ export function openSqliteStore(file: string): SqliteStore {
     corrections: createSqliteCorrections(db),
     followUps: createSqliteFollowUps(db),
     foreignAlerts: createSqliteForeignAlerts(db),
+    noiseMarks: createSqliteNoiseMarks(db),
     silences: createSqliteSilences(db),
     close: () => {
       db.close();
@@ -166,13 +207,14 @@ function createProbe(db: Database.Database): () => boolean {
 
 const bodies = (rows: unknown[]): string[] => (rows as { body: string }[]).map(({ body }) => body);
 
+const tooNew = (file: string, version: number): AppError =>
+  new AppError('STORE_SCHEMA_TOO_NEW', `${file} was written by a newer slowburn (schema ${version})`, {
+    hint: 'start the version that wrote it, or another data directory',
+  });
+
 function migrate(db: Database.Database, file: string): void {
   const version = db.pragma('user_version', { simple: true }) as number;
-  if (version > MIGRATIONS.length) {
-    throw new AppError('STORE_SCHEMA_TOO_NEW', `${file} was written by a newer slowburn (schema ${version})`, {
-      hint: 'start the version that wrote it, or another data directory',
-    });
-  }
+  if (version > MIGRATIONS.length) throw tooNew(file, version);
   db.transaction(() => {
     for (const script of MIGRATIONS.slice(version)) db.exec(script);
     db.pragma(`user_version = ${MIGRATIONS.length}`);

@@ -87,9 +87,11 @@ function* ofClusters(view: FeatureView, from: EpochMs, to: EpochMs): Generator<H
       const capacity = weights === undefined ? 1 : (weights.get(host) ?? 0);
       return capacity === 0 ? [] : [{ host, load: counted(from, to), capacity }];
     });
-    const figures: Figures = { ejections: counterOf(ejections, cluster).range(from, to) };
-    figures.health_changes = churn.get(cluster) ?? 0;
-    if (count >= EVENTS_MIN) figures.retries = counterOf(retries, cluster).range(from, to) / count;
+    const figures: Figures = {};
+    // A counter that no balancer has is not 0.
+    if (ejections.size > 0) figures.ejections = counterOf(ejections, cluster).range(from, to);
+    if (churn !== null) figures.health_changes = churn.get(cluster) ?? 0;
+    if (retries.size > 0 && count >= EVENTS_MIN) figures.retries = counterOf(retries, cluster).range(from, to) / count;
     const top = hottest(loads.filter(({ load }) => load > 0));
     if (top !== null) figures.host_skew = top.factor;
     yield* row(to, [['cluster', cluster]], figures, top === null ? {} : { top_host: top.one.host });
@@ -120,10 +122,12 @@ function* ofZones(
   }
 }
 
-/** Changes of health per cluster, as the balancer that saw most of them counts. */
-function healthChurn(view: FeatureView, from: EpochMs, to: EpochMs): ReadonlyMap<string, number> {
+/** Changes of health per cluster, as the balancer that saw most of them counts; null where none tells any. */
+function healthChurn(view: FeatureView, from: EpochMs, to: EpochMs): ReadonlyMap<string, number> | null {
   const seen = new Map<string, Map<string, number>>();
+  let isTold = false;
   for (const series of view.features('host.health.changes')) {
+    isTold = true;
     const cluster = series.labels.get('cluster') ?? '';
     const count = series.range(from, to);
     if (count === 0) continue;
@@ -132,7 +136,7 @@ function healthChurn(view: FeatureView, from: EpochMs, to: EpochMs): ReadonlyMap
     const balancer = series.labels.get('balancer') ?? '';
     balancers.set(balancer, (balancers.get(balancer) ?? 0) + count);
   }
-  return new Map([...seen].map(([cluster, balancers]) => [cluster, Math.max(...balancers.values())]));
+  return isTold ? new Map([...seen].map(([cluster, balancers]) => [cluster, Math.max(...balancers.values())])) : null;
 }
 
 interface Loaded {

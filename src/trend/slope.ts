@@ -24,7 +24,7 @@ export interface Slope {
   readonly perWeek: number;
   /** 1 less the two-sided chance of so much order without any trend, 0 to 1. */
   readonly confidence: number;
-  /** Middle of the first and of the last week of the span. */
+  /** Middle of the first seven days of which anything is known, and of the last seven days of the span. */
   readonly before: number;
   readonly now: number;
   readonly samples: number;
@@ -46,7 +46,8 @@ type Day = Float64Array;
  * larger by (1 + r)/(1 - r) where days resemble the day before with correlation r (Yue and Wang, Water Resources
  * Management 18, 2004). Ties count as no order, which errs on the quiet side.
  *
- * Null with no two days that can be compared, or without a third week: two points always make a line.
+ * Null with no two days that can be compared, without a third week (two points always make a line), or with nothing in
+ * the last seven days: what is gone does not become worse.
  */
 export function slopeOf(
   samples: readonly Sample[],
@@ -57,7 +58,9 @@ export function slopeOf(
   const { days, count } = byDay(samples, until, weeks);
   const known = days.filter((day) => day !== null).length;
   const { slopes, order, variance } = comparisons(days, kind);
-  if (slopes.length === 0 || known <= 2 * DAYS_A_WEEK) return null;
+  const oldest = days.findLastIndex((day) => day !== null);
+  const now = levelOf(days.slice(0, DAYS_A_WEEK), kind);
+  if (slopes.length === 0 || known <= 2 * DAYS_A_WEEK || Number.isNaN(now)) return null;
   const perWeek = median(slopes);
   const { correlation, deviation } = residualsOf(days, perWeek, kind);
   // What one day is worth beside days that know nothing of each other.
@@ -69,8 +72,8 @@ export function slopeOf(
   return {
     perWeek,
     confidence: 1 - 2 * upperTail(z),
-    before: levelOf(days.slice(-DAYS_A_WEEK), kind),
-    now: levelOf(days.slice(0, DAYS_A_WEEK), kind),
+    before: levelOf(days.slice(oldest - DAYS_A_WEEK + 1, oldest + 1), kind),
+    now,
     samples: count,
   };
 }

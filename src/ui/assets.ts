@@ -52,6 +52,11 @@ select, textarea { max-width: 100%; } input[type="checkbox"] { min-height: 0; wi
   .stack thead { position: absolute; left: -999px; } .stack tr { display: block; padding: 8px 0; border-bottom: 2px solid var(--line); }
   .stack th, .stack td { display: block; border: 0; padding: 2px 0; overflow-wrap: anywhere; } .stack tbody th { font-size: 1.05rem; }
   .stack td::before { content: attr(data-label) ": "; color: var(--soft); } }
+.weeks { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 16px; } .weeks a { padding: 6px 0; }
+.todo { margin: 0; padding-left: 1.5em; } .todo li { margin: 0 0 8px; padding-left: 4px; }
+@media print { :root { color-scheme: light; --ground: #ffffff; --ink: #000000; --soft: #444444; --line: #bbbbbb; --panel: #ffffff; --page: #8c1d18; --ticket: #5c3b00; --good: #14532d; --link: #0b3d7a; }
+  header, footer, .skip, .weeks, form { display: none; } main { max-width: none; padding: 0; } .scroll { overflow: visible; }
+  tr, figure, .card { break-inside: avoid; } h2, h3 { break-after: avoid; } a { color: inherit; } }
 @media (prefers-reduced-motion: no-preference) { html { scroll-behavior: smooth; } }
 `;
 

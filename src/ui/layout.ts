@@ -6,6 +6,7 @@ const PLACES = [
   { path: '/stages', name: 'Stages' },
   { path: '/traffic', name: 'Traffic' },
   { path: '/fleet', name: 'Fleet' },
+  { path: '/review', name: 'Review' },
   { path: '/silences', name: 'Silences' },
   { path: '/actions', name: 'Actions' },
   { path: '/runbooks', name: 'Runbooks' },

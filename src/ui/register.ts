@@ -12,6 +12,7 @@ import { nowPage } from './pages/now.ts';
 import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
 import { registerHistoryPages } from './register-history.ts';
+import { registerReviewPages } from './register-review.ts';
 import { registerSilencePages } from './register-silences.ts';
 import { registerSloPages } from './register-slos.ts';
 import { SCRIPT } from './script.ts';
@@ -69,6 +70,7 @@ export function registerPages(
   });
   registerComparePage(server, queries, send);
   registerActionPages(server, { queries, commands }, send);
+  registerReviewPages(server, { queries, commands }, send);
   registerSilencePages(server, { queries, commands }, send);
   server.get('/runbooks', (_, reply) => {
     const items = queries.runbookNames().map((name) => html`<li><a href="/runbooks/${name}">${name}</a></li>`);

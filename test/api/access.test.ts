@@ -39,6 +39,7 @@ const READ = [
   '/api/v1/compare?attribute=configVersion&a=v%202%2Fb',
   '/api/v1/config-versions',
   '/api/v1/trends?weeks=8',
+  '/api/v1/review',
   '/api/openapi.json',
   '/metrics',
   '/runbooks/ErrorBudgetBurn',

@@ -58,6 +58,8 @@ const ROUTES = [
   'GET /api/v1/config-versions/{version}/health',
   'GET /api/v1/fleet',
   'GET /api/v1/trends',
+  'GET /api/v1/review',
+  'POST /api/v1/incidents/{id}/noise',
   'GET /api/v1/incidents',
   'GET /api/v1/incidents/{id}',
   'GET /api/v1/slos',

@@ -24,6 +24,7 @@ import type {
   TrendsView,
 } from '../../src/model/views.ts';
 import { FAKE_LOOKS_BACK } from './fake-history.ts';
+import { FAKE_REVIEW } from './review.ts';
 
 /**
  * A read and write side with the content of one bad night: a host of checkout fails fast, its SLO burns, one incident
@@ -330,6 +331,7 @@ const OPEN: IncidentDetailView = {
     { title: 'Capture of envoy-a-1', link: 'https://capture.example.com/7?a=1&b=2', at: FAKE_NOW, by: 'tail' },
   ],
   followUps: [],
+  judgements: [{ at: '2026-03-01T03:20:00.000Z', by: 'ada <b>', noise: true, note: null }],
   hooks: [
     {
       id: 'tail-41-1-0',
@@ -388,6 +390,7 @@ const RESOLVED: IncidentDetailView = {
   attachments: [],
   hooks: [],
   followUps: [],
+  judgements: [],
   sends: [],
 };
 
@@ -522,6 +525,7 @@ export function incidentSummary(incident: IncidentDetailView): IncidentView {
     attachments: _attachments,
     hooks: _hooks,
     followUps: _followUps,
+    judgements: _judgements,
     ...summary
   } = incident;
   return summary;
@@ -673,6 +677,7 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
     configHealth: (version) => (version === FAKE_CONFIG_HEALTH.version ? FAKE_CONFIG_HEALTH : null),
     followUps: ({ state }) => (state === 'done' ? [] : [FAKE_FOLLOW_UP]),
     compare: ({ a }) => (a === FAKE_COMPARISON.a ? FAKE_COMPARISON : { missing: `nobody runs ${a}` }),
+    review: (week) => (week === null || week === FAKE_REVIEW.week ? FAKE_REVIEW : undefined),
     trends: (until, weeks) => ({ ...FAKE_TRENDS, until: until ?? FAKE_TRENDS.until, weeks }),
     health: () => health,
     runbook: (name) => FAKE_RUNBOOKS[name] ?? null,
@@ -693,10 +698,12 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
   readonly corrected: (CorrectionRequest | FakeCorrectionChange)[];
   readonly received: { readonly alerts: readonly unknown[]; readonly way: string }[];
   readonly silenced: (SilenceRequest | string)[];
+  readonly judged: Parameters<Commands['judge']>[0][];
 } {
   const acted: FakeAction[] = [];
   const corrected: (CorrectionRequest | FakeCorrectionChange)[] = [];
   const silenced: (SilenceRequest | string)[] = [];
+  const judged: Parameters<Commands['judge']>[0][] = [];
   const received: { readonly alerts: readonly unknown[]; readonly way: string }[] = [];
   const commands: Commands = {
     act(id, action) {
@@ -709,6 +716,11 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
         return { kind: 'conflict', message: `incident ${id} is resolved; reopen it first` };
       }
       return { kind: 'done', incident };
+    },
+    judge(request) {
+      judged.push(request);
+      const incident = FAKE_INCIDENTS.find((one) => one.id === request.incident);
+      return incident === undefined ? { kind: 'not_found' } : { kind: 'done', incident };
     },
     addFollowUp({ due, ...request }) {
       if (due === 'soon') return { kind: 'bad_field', field: 'due', message: 'is no date' };
@@ -754,5 +766,5 @@ export function createFakeCommands(outcome?: (action: FakeAction) => CommandOutc
       return { kind: 'done', correction };
     },
   };
-  return { commands, acted, corrected, received, silenced };
+  return { commands, acted, corrected, received, silenced, judged };
 }

@@ -13,7 +13,8 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   series: ['base', 'model', 'slo', 'aggregate', 'otlp/staging.ts'],
   burn: ['base', 'model', 'slo', 'aggregate'],
   detect: ['base', 'model', 'slo', 'aggregate'],
-  trend: ['base', 'model', 'aggregate', 'detect'],
+  trend: ['base', 'model', 'slo', 'aggregate', 'burn', 'detect'],
+  review: ['base', 'model', 'detect/settings.ts', 'trend'],
   correlate: ['base', 'model'],
   hook: ['base', 'model'],
   otlp: ['base', 'model'],
@@ -21,7 +22,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   notify: ['base', 'model', 'correlate', 'store/store.ts'],
   store: ['base', 'model', 'correlate'],
   api: ['base', 'model', 'config/config.ts'],
-  ui: ['base', 'model', 'api/runbook-page.ts'],
+  ui: ['base', 'model', 'review', 'api/runbook-page.ts'],
   telemetry: [
     'base',
     'model',
@@ -41,7 +42,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
 /** Files at the edge of a pure folder, which may import more than the rest of it. */
 const EDGES: readonly { readonly files: RegExp; readonly imports: readonly string[] }[] = [
   { files: /^src\/sim\/emit\b/, imports: ['base', 'model', 'otlp/staging.ts', 'otlp/wire-writer.ts'] },
-  { files: /^src\/sim\/drill\b/, imports: ['base', 'model', 'otlp', 'config', 'app'] },
+  { files: /^src\/sim\/drill\b/, imports: ['base', 'model', 'otlp', 'config', 'app', 'store/store.ts'] },
 ];
 
 /** Pure: no node:*, no npm, no clock, no randomness, no environment. A folder, or single files of a mixed one. */
@@ -54,6 +55,7 @@ const PURE_FOLDERS = [
   'burn',
   'detect',
   'trend',
+  'review',
   'correlate',
   'hook',
   'generate',

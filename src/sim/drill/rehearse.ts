@@ -8,6 +8,7 @@ import type { Rules } from '../../config/config.ts';
 import { ALERT } from '../../model/conventions.ts';
 import { decodeMetrics } from '../../otlp/decode-metrics.ts';
 import { Staging } from '../../otlp/staging.ts';
+import type { IncidentStore } from '../../store/store.ts';
 import { createEmitter, type EmittedFlavor, type Emitter } from '../emit/emitter.ts';
 import type { Plan } from '../scenarios/scenario.ts';
 import { createSimulation, type Simulation } from '../simulation.ts';
@@ -47,10 +48,12 @@ export interface RehearsalOptions {
   readonly plan: Plan;
   readonly rules: Rules;
   readonly flavor: EmittedFlavor;
+  /** Where incidents and hours are kept; in memory unless given. */
+  readonly store?: IncidentStore;
   /** Told now and then how much of the virtual time has passed, 0 to 1. */
   readonly onProgress?: (share: number) => void;
-  /** Given the engine before anything happens. */
-  readonly onEngine?: (engine: Engine) => void;
+  /** Given the engine and the fleet before anything happens. */
+  readonly onEngine?: (engine: Engine, simulation: Simulation) => void;
   /** Told of each tick. */
   readonly onOutcome?: (outcome: Outcome) => void;
 }
@@ -61,12 +64,13 @@ export interface RehearsalOptions {
  * as seldom as the plan says, in those that hurry every 30 s while nothing is to be noticed. Nothing is sent.
  * The same plan gives the same verdict.
  */
-export function rehearse({ plan, rules, flavor, onProgress, onEngine, onOutcome }: RehearsalOptions): Rehearsal {
+export function rehearse(options: RehearsalOptions): Rehearsal {
+  const { plan, rules, flavor, store, onProgress, onEngine, onOutcome } = options;
   const simulation = createSimulation(plan.fleet, plan.timeline, plan.engine ?? undefined);
   const emitter = createEmitter(simulation.fleet, flavor, DRILL_EPOCH);
   const schedule = new PushSchedule(plan.fleet, plan.pushMs);
-  const engine = createUnsentEngine(rules);
-  onEngine?.(engine);
+  const engine = createUnsentEngine(rules, store);
+  onEngine?.(engine, simulation);
   const book = new CaseBook();
   const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
   const staging = new Staging();

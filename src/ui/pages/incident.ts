@@ -40,6 +40,7 @@ ${actions(incident)}
 ${memberCards(incident)}</section>
 ${incident.state === 'resolved' ? '' : regroup(incident)}
 ${followUps(incident)}
+${judgement(incident)}
 ${brought(incident)}
 <section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
 <p>Export: <a href="/api/v1/incidents/${incident.id}/timeline?format=md">Markdown</a> · <a href="/api/v1/incidents/${incident.id}/timeline?format=json">JSON</a></p>
@@ -124,6 +125,23 @@ ${lines.length === 0 ? '' : html`<ul>${lines}</ul>`}
 <label>Until <input name="due" type="date" required></label>
 <label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
 <div class="buttons"><button type="submit">Add action</button></div></form></section>`;
+}
+
+/** Whether anybody had to be told, as people say; the weekly review counts it. */
+function judgement({ id, judgements }: IncidentDetailView): Html {
+  const lines = judgements.map(
+    ({ at, by, noise, note }) =>
+      html`<li>${time(at)} ${by}: ${noise ? 'noise' : 'needed'}${note === null ? '' : html`, ${note}`}</li>`,
+  );
+  const isNoise = judgements.at(-1)?.noise ?? false;
+  return html`<section aria-labelledby="noise"><h2 id="noise">Were its pages needed?</h2>
+<p>${isNoise ? 'They count as noise.' : 'They count as needed.'} The <a href="/review">weekly review</a> counts what was noise.</p>
+${lines.length === 0 ? '' : html`<ul>${lines}</ul>`}
+<form method="post" class="actions" action="/incidents/${id}/noise">
+<input type="hidden" name="noise" value="${isNoise ? 'no' : 'yes'}">
+<label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
+<label>Why <input name="note" maxlength="2000"></label>
+<div class="buttons"><button type="submit">${isNoise ? 'They were needed' : 'They were noise'}</button></div></form></section>`;
 }
 
 /** Nothing that is muted may be invisible. */
