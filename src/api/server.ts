@@ -6,6 +6,7 @@ import { CALLER } from './caller.ts';
 import type { Api, MetricsText, RouteDeps } from './deps.ts';
 import { answerFailure, answerUnknownRoute } from './failures.ts';
 import { createGuard } from './guard.ts';
+import { createIncidentRunbook, type IncidentRunbook } from './incident-runbook.ts';
 import { parseJsonBody } from './json-body.ts';
 import { prepareOpenapi, registerOpenapiRoute } from './openapi.ts';
 import { createRouteTable } from './route-table.ts';
@@ -43,7 +44,7 @@ export interface ApiServerOptions extends RouteDeps {
   /** Base of dashboard links in runbooks, without a trailing slash. */
   readonly grafanaUrl?: string | null;
   /** Adds the pages. They see every hook of the API but their parsers and handlers stay their own. */
-  readonly registerPages?: (app: FastifyInstance) => void | Promise<void>;
+  readonly registerPages?: (app: FastifyInstance, runbook: IncidentRunbook) => void | Promise<void>;
   /** Frames a runbook; plain markup without it. */
   readonly runbookPage?: (runbook: RunbookPage) => string;
 }
@@ -89,17 +90,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerCompareRoutes(app, options);
   registerTrendRoutes(app, options);
   registerMetricsRoutes(app, options);
-  registerRunbookRoutes(app, {
-    queries: options.queries,
-    page: options.runbookPage ?? plainRunbookPage,
-    baseUrl: options.baseUrl ?? (() => options.externalUrl ?? null),
-    grafanaUrl: options.grafanaUrl ?? null,
-  });
+  const { queries, grafanaUrl = null } = options;
+  const baseUrl = options.baseUrl ?? (() => options.externalUrl ?? null);
+  registerRunbookRoutes(app, { queries, page: options.runbookPage ?? plainRunbookPage, baseUrl, grafanaUrl });
   registerOpenapiRoute(app);
   const { registerPages } = options;
   if (registerPages !== undefined) {
     await app.register(async (pages) => {
-      await registerPages(pages as unknown as FastifyInstance);
+      await registerPages(pages as unknown as FastifyInstance, createIncidentRunbook(queries, baseUrl, grafanaUrl));
     });
   }
   await app.ready();

@@ -1,21 +1,13 @@
 import type { StagePlaceView, StagesView, StageView } from '../../model/history-views.ts';
-import { STAGES, type StageFidelity, type StageName } from '../../model/stages.ts';
+import { STAGES, type StageFidelity } from '../../model/stages.ts';
 import { chartFigure, figuresTable, type Line, plainTable } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 import { time } from '../layout.ts';
 import { durationWords, figureWords, percentWords, timeWords } from '../phrases.ts';
-import { FIDELITY_WORDS, STAGE_WORDS } from '../stage-words.ts';
+import { FIDELITY_WORDS, STAGE_LOOKS, STAGE_WORDS } from '../stage-words.ts';
 
 export const STAGE_RANGES = ['15m', '1h', '3h', '1d', '7d'] as const;
 export type StageRange = (typeof STAGE_RANGES)[number];
-const LOOKS: Readonly<Record<StageName, string>> = {
-  accept_queue: 'a',
-  tls: 'b',
-  connect: 'c',
-  backend: 'd',
-  write: 'e',
-};
-
 /** Where the time of requests goes: five stages over time, and what is not told said as loud as what is. */
 export function stagesPage(view: StagesView | null, range: StageRange): Html {
   if (view === null) return html`<p>No balancer has pushed yet.</p>`;
@@ -71,7 +63,7 @@ function overTime({ stages, from, to, stepSeconds }: StagesView): Html {
   const charts = told.map(({ stage, points }) => {
     const line: Line = {
       label: STAGE_WORDS[stage],
-      look: LOOKS[stage],
+      look: STAGE_LOOKS[stage],
       points: points.map(({ at, p99 }) => [Date.parse(at), p99]),
     };
     const known = points.flatMap(({ p99 }) => p99 ?? []);
