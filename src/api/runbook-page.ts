@@ -27,6 +27,8 @@ export interface RunbookOccasion {
   readonly incident: number | null;
   /** Base of dashboard links, without a trailing slash; null = there is no Grafana. */
   readonly grafanaUrl: string | null;
+  /** Set into another page: its ids begin with this, and its headings stand a level lower. */
+  readonly idPrefix?: string;
 }
 
 const NO_OCCASION: RunbookOccasion = { values: {}, incident: null, grafanaUrl: null };
@@ -41,7 +43,7 @@ export function renderRunbook(name: string, markdown: string, occasion: RunbookO
   const open = new Set<BlankName>();
   const filled = new Set<BlankName>();
   const marked = new Marked({ gfm: true });
-  marked.use({ renderer: headingsAndSteps() });
+  marked.use({ renderer: headingsAndSteps(occasion.idPrefix ?? '') });
   marked.use({ renderer: textAndLinks(occasion, open, filled) });
   const tokens = marked.lexer(markdown);
   // What stands in raw markup is text like any other: only what the parser has made itself is markup already.
@@ -56,15 +58,16 @@ export function renderRunbook(name: string, markdown: string, occasion: RunbookO
   return { name, title: titled ? String(heading['text']) : name, body: `${filledNote(occasion, open, filled)}${body}` };
 }
 
-function headingsAndSteps(): RendererObject {
+function headingsAndSteps(idPrefix: string): RendererObject {
   const ids = new Map<string, number>();
   /** Id of the heading above; null before the first and once its steps have theirs. */
   let above: string | null = null;
   return {
     heading({ tokens, depth, text }: Tokens.Heading) {
-      const id = headingId(text, ids);
+      const id = `${idPrefix}${headingId(text, ids)}`;
       above = id;
-      return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      const level = idPrefix === '' ? depth : Math.min(6, depth + 1);
+      return `<h${level} id="${id}">${this.parser.parseInline(tokens)}</h${level}>\n`;
     },
     list({ ordered, start, items }: Tokens.List) {
       const heading = ordered ? above : null;
@@ -115,13 +118,13 @@ const CONTEXTS: Readonly<Record<string, BlankContext>> = { sh: 'shell', bash: 's
 
 /** Says where values come from, and what is left to the reader. */
 function filledNote(
-  { incident }: RunbookOccasion,
+  { incident, idPrefix }: RunbookOccasion,
   open: ReadonlySet<BlankName>,
   filled: ReadonlySet<BlankName>,
 ): string {
   const left = [...open].map((name) => `<mark>{${name}}</mark> ${escapeText(BLANKS[name])}`).join('; ');
   const from =
-    incident !== null && filled.size > 0
+    incident !== null && idPrefix === undefined && filled.size > 0
       ? `Commands are filled in for <a href="/incidents/${incident}">incident ${incident}</a>.`
       : '';
   const rest = left === '' ? '' : `<details><summary>Left for you to fill in</summary><p>${left}.</p></details>`;
@@ -158,7 +161,8 @@ function headingId(text: string, taken: Map<string, number>): string {
   return count === 0 ? base : `${base}-${count}`;
 }
 
-function linkTarget(href: string, { incident, grafanaUrl }: RunbookOccasion): string | null {
+function linkTarget(href: string, { incident, grafanaUrl, idPrefix }: RunbookOccasion): string | null {
+  if (idPrefix !== undefined && href.startsWith('#')) return `#${idPrefix}${href.slice(1)}`;
   const runbook = /^(?:\.\/)?([A-Za-z0-9_-]+)\.md(#.*)?$/.exec(href);
   const query = incident === null ? '' : `?incident=${incident}`;
   if (runbook !== null) return `/runbooks/${runbook[1]}${query}${runbook[2] ?? ''}`;

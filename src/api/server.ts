@@ -6,6 +6,7 @@ import { CALLER } from './caller.ts';
 import type { Api, MetricsText, RouteDeps } from './deps.ts';
 import { answerFailure, answerUnknownRoute } from './failures.ts';
 import { createGuard } from './guard.ts';
+import { createIncidentRunbook, type IncidentRunbook } from './incident-runbook.ts';
 import { parseJsonBody } from './json-body.ts';
 import { prepareOpenapi, registerOpenapiRoute } from './openapi.ts';
 import { createRouteTable } from './route-table.ts';
@@ -14,7 +15,7 @@ import { registerAlertRoutes } from './routes/alerts.ts';
 import { registerCompareRoutes } from './routes/compare.ts';
 import { registerConfigVersionRoutes } from './routes/config-versions.ts';
 import { registerCorrectionRoutes } from './routes/corrections.ts';
-import { registerEventRoutes } from './routes/events.ts';
+import { type EventLimits, registerEventRoutes } from './routes/events.ts';
 import { registerFleetRoutes } from './routes/fleet.ts';
 import { registerFollowUpRoutes } from './routes/follow-ups.ts';
 import { registerForeignAlertRoutes } from './routes/foreign-alerts.ts';
@@ -43,8 +44,10 @@ export interface ApiServerOptions extends RouteDeps {
   readonly baseUrl?: () => string;
   /** Base of dashboard links in runbooks, without a trailing slash. */
   readonly grafanaUrl?: string | null;
+  /** Of `/api/v1/events`. */
+  readonly eventLimits?: Partial<EventLimits>;
   /** Adds the pages. They see every hook of the API but their parsers and handlers stay their own. */
-  readonly registerPages?: (app: FastifyInstance) => void | Promise<void>;
+  readonly registerPages?: (app: FastifyInstance, runbook: IncidentRunbook) => void | Promise<void>;
   /** Frames a runbook; plain markup without it. */
   readonly runbookPage?: (runbook: RunbookPage) => string;
 }
@@ -81,7 +84,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerIncidentRoutes(app, options);
   registerIncidentActionRoutes(app, options);
   registerFollowUpRoutes(app, options);
-  registerEventRoutes(app, options);
+  registerEventRoutes(app, options, options.eventLimits);
   registerSilenceRoutes(app, options);
   registerAlertmanagerRoutes(app, options);
   registerCorrectionRoutes(app, options);
@@ -91,17 +94,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerTrendRoutes(app, options);
   registerReviewRoutes(app, options);
   registerMetricsRoutes(app, options);
-  registerRunbookRoutes(app, {
-    queries: options.queries,
-    page: options.runbookPage ?? plainRunbookPage,
-    baseUrl: options.baseUrl ?? (() => options.externalUrl ?? null),
-    grafanaUrl: options.grafanaUrl ?? null,
-  });
+  const { queries, grafanaUrl = null } = options;
+  const baseUrl = options.baseUrl ?? (() => options.externalUrl ?? null);
+  registerRunbookRoutes(app, { queries, page: options.runbookPage ?? plainRunbookPage, baseUrl, grafanaUrl });
   registerOpenapiRoute(app);
   const { registerPages } = options;
   if (registerPages !== undefined) {
     await app.register(async (pages) => {
-      await registerPages(pages as unknown as FastifyInstance);
+      await registerPages(pages as unknown as FastifyInstance, createIncidentRunbook(queries, baseUrl, grafanaUrl));
     });
   }
   await app.ready();

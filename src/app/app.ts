@@ -279,7 +279,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       tokens: config.tokens,
       logger,
       version: options.version,
-      registerPages: (server) => registerPages(server, { queries, commands }),
+      registerPages: (server, runbook) => registerPages(server, { queries, commands, runbook }),
       runbookPage: (runbook) => runbookPage(runbook, queries.now()),
       baseUrl,
       grafanaUrl: config.grafanaUrl,

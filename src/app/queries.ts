@@ -32,7 +32,7 @@ import {
   toSloView,
 } from './to-views.ts';
 import { red, tls } from './traffic-views.ts';
-import { trends, untilOf } from './trend-views.ts';
+import { trendSeries, trends, untilOf } from './trend-views.ts';
 
 export interface QueriesDeps {
   readonly clock: Clock;
@@ -136,6 +136,8 @@ export function createQueries(deps: QueriesDeps): Queries {
         deps.clock.now(),
       );
     },
+    trendSeries: ({ measure, until, weeks }) =>
+      trendSeries(deps.store, measure, untilOf(until, deps.clock.now()), weeks),
     sloHistory(asked) {
       const { cells, correctionBook, features, store } = deps;
       const states = ['open', 'acknowledged', 'resolved'] as const;
@@ -159,6 +161,7 @@ export function createQueries(deps: QueriesDeps): Queries {
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     corrections: (filter) => deps.corrections.list(filter, deps.clock.now()),
     correction: (id) => deps.corrections.detail(id, deps.clock.now()),
+    previewCorrection: (request) => deps.corrections.preview(request, deps.clock.now()),
     silences: (filter) => deps.silences.list(filter, deps.clock.now()),
     silence: (id) => deps.silences.one(id, deps.clock.now()),
     previewSilence: (matchers) => deps.silences.preview(matchers, deps.clock.now()),

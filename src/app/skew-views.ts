@@ -1,9 +1,9 @@
 import type { FeatureView } from '../aggregate/features.ts';
-import { formatInstant } from '../base/instant.ts';
+import { formatInstant, parseInstant } from '../base/instant.ts';
 import { DAY, type EpochMs, epochMs, MINUTE, SECOND } from '../base/units.ts';
 import { capacitiesOf, hostsByCluster } from '../detect/hosts.ts';
 import { sumOf } from '../detect/sums.ts';
-import type { SkewBy, SkewRowView, SkewView } from '../model/history-views.ts';
+import type { SkewAsked, SkewBy, SkewRowView, SkewView } from '../model/history-views.ts';
 import { heardSince, stepFor, stepsOf } from './time-steps.ts';
 import { grouped } from './traffic-views.ts';
 
@@ -21,13 +21,11 @@ interface Member {
 }
 
 /** Who carries more than its share: load per capacity over the mean of all that took requests. */
-export function skew(
-  view: FeatureView,
-  { by, cluster, seconds }: { readonly by: SkewBy; readonly cluster: string | null; readonly seconds: number },
-  now: EpochMs,
-): SkewView | null {
-  const to = view.watermark(now);
-  if (to === null) return null;
+export function skew(view: FeatureView, asked: SkewAsked, now: EpochMs): SkewView | null {
+  const { by, cluster, seconds, until = null } = asked;
+  const newest = view.watermark(now);
+  if (newest === null) return null;
+  const to = epochMs(Math.min(newest, (until === null ? undefined : parseInstant(until)) ?? newest));
   const clusters = [...hostsByCluster(view).keys()];
   const chosen = by === 'balancer' ? null : (cluster ?? clusters[0] ?? null);
   const members = membersOf(view, by, chosen, now);

@@ -235,6 +235,14 @@ export interface SkewView {
   readonly clusters: readonly string[];
 }
 
+export interface SkewAsked {
+  readonly by: SkewBy;
+  readonly cluster: string | null;
+  readonly seconds: number;
+  /** Null or absent = now. */
+  readonly until?: string | null;
+}
+
 /** The part of the read side that looks back. */
 export interface HistoryQueries {
   /** Null for an SLO or group that is not there; so is a group without any data. */
@@ -243,5 +251,5 @@ export interface HistoryQueries {
   stages(asked: StagesAsked): StagesView | null;
   red(asked: { readonly by: RedBy; readonly seconds: number }): RedView | null;
   tls(asked: { readonly seconds: number }): TlsView | null;
-  skew(asked: { readonly by: SkewBy; readonly cluster: string | null; readonly seconds: number }): SkewView | null;
+  skew(asked: SkewAsked): SkewView | null;
 }

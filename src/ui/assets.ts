@@ -33,6 +33,13 @@ fieldset { flex-basis: 100%; margin: 0; padding: 4px 12px; border: 1px solid var
 .buttons { display: flex; flex-wrap: wrap; gap: 8px; } input { min-height: 44px; padding: 8px; font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 6px; max-width: 100%; }
 select, textarea { max-width: 100%; } input[type="checkbox"] { min-height: 0; width: 20px; height: 20px; } select { min-height: 44px; padding: 8px; font: inherit; color: inherit; background: var(--ground); }
 .message { padding: 8px 12px; border: 1px solid var(--good); border-radius: 6px; }
+.answers { margin: 12px 0; } .answers div { display: grid; grid-template-columns: 8em minmax(0, 1fr); gap: 0 12px; padding: 6px 0; border-bottom: 1px solid var(--line); } .answers dt { font-size: 1rem; } .answers dd { overflow-wrap: anywhere; }
+.parts ul { display: flex; flex-wrap: wrap; gap: 0 16px; list-style: none; margin: 0; padding: 0; } .parts a { display: inline-block; padding: 6px 2px; }
+.strip { min-width: 14em; width: 50%; } .strip svg { display: block; width: 100%; height: 24px; border: 1px solid var(--line); }
+.strip .h1 { fill: color-mix(in srgb, var(--link) 45%, var(--ground)); } .strip .h2 { fill: color-mix(in srgb, var(--soft) 25%, var(--ground)); } .strip .h3 { fill: color-mix(in srgb, var(--page) 35%, var(--ground)); } .strip .h4 { fill: color-mix(in srgb, var(--page) 65%, var(--ground)); } .strip .h5 { fill: var(--page); }
+.map { display: flex; flex-wrap: wrap; gap: 12px; } .zone { margin: 0; padding: 8px 12px; max-width: 100%; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); } .zone.named { border: 2px solid var(--page); }
+.zone svg { display: block; max-width: 100%; height: auto; } .zone p { margin: 4px 0 0; max-width: 288px; font-size: .875rem; overflow-wrap: anywhere; }
+.spot { fill: var(--ground); stroke: var(--soft); stroke-width: 1.5; } .spot.failing { fill: var(--page); } .spot.silent { stroke-dasharray: 3 3; } .spot.named, .cross { stroke: var(--ink); stroke-width: 2.5; } .cross { fill: none; }
 .runbook pre { overflow-x: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 12px; } .runbook code { overflow-wrap: anywhere; }
 .stages { min-width: 15em; }
 .chart { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 2px 8px; margin: 12px 0; } .chart svg { width: 100%; height: 180px; border: 1px solid var(--line); background: var(--panel); }
@@ -48,7 +55,8 @@ select, textarea { max-width: 100%; } input[type="checkbox"] { min-height: 0; wi
 .figures { margin: 8px 0; } summary { min-height: 32px; padding: 4px 0; cursor: pointer; }
 .heat td.cell { text-align: right; font-variant-numeric: tabular-nums; padding: 4px 6px; border: 1px solid var(--line); } .heat .h1 { background: color-mix(in srgb, var(--link) 22%, var(--ground)); }
 .heat .h3 { background: color-mix(in srgb, var(--page) 18%, var(--ground)); } .heat .h4 { background: color-mix(in srgb, var(--page) 34%, var(--ground)); font-weight: 700; } .heat .h5 { background: color-mix(in srgb, var(--page) 50%, var(--ground)); font-weight: 700; }
-@media (max-width: 600px) { main { padding: 12px; } h1 { font-size: 1.25rem; }
+@media (max-width: 600px) { main { padding: 12px; } header { padding: 4px 12px; flex-wrap: nowrap; } header nav { min-width: 0; overflow-x: auto; } nav ul, .parts ul { flex-wrap: nowrap; } .parts { overflow-x: auto; } nav a { white-space: nowrap; }
+  .answers div { display: block; padding: 4px 0; } .answers dt { font-size: .875rem; } .lede { font-size: 1rem; margin: 8px 0; } h1 { font-size: 1.25rem; }
   .stack thead { position: absolute; left: -999px; } .stack tr { display: block; padding: 8px 0; border-bottom: 2px solid var(--line); }
   .stack th, .stack td { display: block; border: 0; padding: 2px 0; overflow-wrap: anywhere; } .stack tbody th { font-size: 1.05rem; }
   .stack td::before { content: attr(data-label) ": "; color: var(--soft); } }

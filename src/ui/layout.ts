@@ -8,6 +8,7 @@ const PLACES = [
   { path: '/fleet', name: 'Fleet' },
   { path: '/review', name: 'Review' },
   { path: '/silences', name: 'Silences' },
+  { path: '/corrections', name: 'Corrections' },
   { path: '/actions', name: 'Actions' },
   { path: '/runbooks', name: 'Runbooks' },
 ] as const;

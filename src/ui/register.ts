@@ -1,17 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { CHECK_IDS, type CheckId } from '../model/practice.ts';
-import type { Commands, Queries } from '../model/views.ts';
+import type { RunbookPage } from '../api/runbook-page.ts';
+import type { Commands, IncidentDetailView, Queries } from '../model/views.ts';
 import { ICON, STYLE } from './assets.ts';
 import { registerCompression } from './compress.ts';
 import { type Html, html, trusted } from './html.ts';
 import { layout } from './layout.ts';
 import { cohortsSection } from './pages/compare.ts';
 import { fleetPage } from './pages/fleet.ts';
-import { incidentPage } from './pages/incident.ts';
 import { nowPage } from './pages/now.ts';
 import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
+import { registerCorrectionPages } from './register-corrections.ts';
 import { registerHistoryPages } from './register-history.ts';
+import { registerIncidentPages } from './register-incident.ts';
 import { registerReviewPages } from './register-review.ts';
 import { registerSilencePages } from './register-silences.ts';
 import { registerSloPages } from './register-slos.ts';
@@ -20,13 +21,16 @@ import { SCRIPT } from './script.ts';
 const REFRESH_SECONDS = 15;
 /** More than these are not sorted by how urgent they are: the newest are shown. */
 const INCIDENTS_MAX = 10_000;
-const ACTIONS = ['acknowledge', 'unacknowledge', 'resolve', 'reopen', 'note', 'update', 'merge', 'split'] as const;
+
+export interface PagesDeps {
+  readonly queries: Queries;
+  readonly commands: Commands;
+  /** The runbook of an incident as a part of its page; null where it is no file of ours. */
+  readonly runbook?: (incident: IncidentDetailView) => RunbookPage | null;
+}
 
 /** The pages: server-rendered, same-origin assets, no script needed for anything. */
-export function registerPages(
-  server: FastifyInstance,
-  { queries, commands }: { readonly queries: Queries; readonly commands: Commands },
-): void {
+export function registerPages(server: FastifyInstance, { queries, commands, runbook = () => null }: PagesDeps): void {
   const send = (
     reply: FastifyReply,
     title: string,
@@ -37,9 +41,6 @@ export function registerPages(
     const page = { title, path, now: queries.now(), ...(refreshSeconds === undefined ? {} : { refreshSeconds }) };
     return reply.type('text/html; charset=utf-8').send(layout(page, body));
   };
-  const notFound = (reply: FastifyReply, what: string): FastifyReply =>
-    send(reply.code(404), 'Not found', '', html`<p>${what} <a href="/">Back to what is open now.</a></p>`);
-
   registerCompression(server);
   server.get('/assets/slowburn.css', (_, reply) => reply.type('text/css; charset=utf-8').send(STYLE));
   server.get('/assets/slowburn.js', (_, reply) => reply.type('text/javascript; charset=utf-8').send(SCRIPT));
@@ -72,49 +73,13 @@ export function registerPages(
   registerActionPages(server, { queries, commands }, send);
   registerReviewPages(server, { queries, commands }, send);
   registerSilencePages(server, { queries, commands }, send);
+  registerCorrectionPages(server, { queries, commands }, send);
+  registerIncidentPages(server, { queries, commands, runbook }, send);
   server.get('/runbooks', (_, reply) => {
     const items = queries.runbookNames().map((name) => html`<li><a href="/runbooks/${name}">${name}</a></li>`);
     return send(reply, 'Runbooks', '/runbooks', html`<ul class="plain">${items}</ul>`);
   });
-
-  server.get<{ Params: { id: string }; Querystring: { message?: string } }>('/incidents/:id', (request, reply) => {
-    const incident = queries.incident(Number(request.params.id));
-    if (incident === null) return notFound(reply, `There is no incident ${request.params.id}.`);
-    const message = request.query.message ?? null;
-    return send(
-      reply,
-      `Incident ${incident.id}: ${incident.title}`,
-      '',
-      incidentPage(incident, queries.slos(), queries.now(), message),
-    );
-  });
-  for (const kind of ACTIONS) {
-    server.post<{ Params: { id: string }; Body: Readonly<Record<string, string>> }>(
-      `/incidents/:id/${kind}`,
-      (request, reply) => {
-        const { by = '', note = '', into = '', ...others } = request.body ?? {};
-        const given = { kind, by: by.trim() || 'unknown', note: note.trim() || null, until: null };
-        const alerts = Object.entries(others).flatMap(([name, key]) => (name.startsWith('alert-') ? [key] : []));
-        const parties =
-          kind === 'merge'
-            ? { into: Number(into) }
-            : kind === 'split'
-              ? { alerts }
-              : kind === 'resolve'
-                ? { checks: checksOf(others) }
-                : {};
-        const fields = { ...given, ...parties };
-        const outcome = commands.act(Number(request.params.id), fields);
-        if (outcome.kind === 'not_found') return notFound(reply, `There is no incident ${request.params.id}.`);
-        const message = outcome.kind === 'conflict' ? outcome.message : `Done: ${kind}.`;
-        return reply.redirect(`/incidents/${request.params.id}?message=${encodeURIComponent(message)}`, 303);
-      },
-    );
-  }
 }
-
-const checksOf = (fields: Readonly<Record<string, string>>): readonly CheckId[] =>
-  CHECK_IDS.filter((id) => fields[`check-${id}`] !== undefined);
 
 /** Frames a rendered runbook; its body was made safe where it was rendered. */
 export const runbookPage = (runbook: { readonly title: string; readonly body: string }, now: string): string =>

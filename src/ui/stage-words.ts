@@ -18,3 +18,12 @@ export const FIDELITY_WORDS: Readonly<Record<StageFidelity, string>> = {
   proxy_signal: 'indirect signs only, no times',
   absent: 'not reported',
 };
+
+/** Colour and dash of each stage's line. */
+export const STAGE_LOOKS: Readonly<Record<StageName, string>> = {
+  accept_queue: 'a',
+  tls: 'b',
+  connect: 'c',
+  backend: 'd',
+  write: 'e',
+};

@@ -35,7 +35,8 @@ describe('ISO weeks', () => {
     ] as const) {
       assert.equal(isoWeekAt(epochMs(Date.parse(`${day}T12:00:00Z`))), week);
     }
-    for (const wrong of ['2025-W53', '2026-W00', '2026-W54', '2026-48', '']) assert.equal(isoWeekStart(wrong), undefined);
+    for (const wrong of ['2025-W53', '2026-W00', '2026-W54', '2026-48', ''])
+      assert.equal(isoWeekStart(wrong), undefined);
   });
 
   test('lie in a row without gap', () => {
@@ -101,7 +102,12 @@ describe('the weekly review', () => {
     const part = fc.tuple(fc.integer({ min: 0, max: 11 }), fc.integer({ min: 1, max: 50 }));
     const parts = fc.uniqueArray(part, { selector: ([index]) => index, maxLength: 12 });
     const spent = fc.uniqueArray(fc.tuple(hour, parts), { selector: ([one]) => one, maxLength: 20 });
-    const burn = fc.tuple(hour, fc.integer({ min: 1, max: 4 }), fc.double({ min: 0, max: 20, noNaN: true }), fc.boolean());
+    const burn = fc.tuple(
+      hour,
+      fc.integer({ min: 1, max: 4 }),
+      fc.double({ min: 0, max: 20, noNaN: true }),
+      fc.boolean(),
+    );
     fc.assert(
       fc.property(spent, fc.array(burn, { maxLength: 12 }), (hours, burns) => {
         const rows = [

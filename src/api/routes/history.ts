@@ -92,6 +92,7 @@ export function registerHistoryRoutes(app: Api, { queries }: RouteDeps): void {
             by: oneOf(SKEW_BY, 'What is compared; required.'),
             cluster: name('Whose hosts or zones; absent = the first.'),
             window,
+            to,
           },
           { additionalProperties: false },
         ),
@@ -100,7 +101,8 @@ export function registerHistoryRoutes(app: Api, { queries }: RouteDeps): void {
     },
     (request): SkewView => {
       const { by, cluster = null, window: back } = request.query;
-      return heard(queries.skew({ by, cluster, seconds: secondsOf(back) }));
+      const { to: until } = spanOf(request.query);
+      return heard(queries.skew({ by, cluster, seconds: secondsOf(back), until }));
     },
   );
 }

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
-import { type BlankValues, blankValuesOf } from '../../model/runbook-blanks.ts';
-import type { AlertView, IncidentDetailView } from '../../model/views.ts';
 import type { Api, RouteDeps } from '../deps.ts';
+import { runbookValues } from '../incident-runbook.ts';
 import { ProblemError, problemResponses } from '../problem.ts';
 import { type RunbookPage, renderRunbook } from '../runbook-page.ts';
 
@@ -53,30 +52,12 @@ export function registerRunbookRoutes(app: Api, { queries, page, baseUrl, grafan
         return reply.type('text/markdown; charset=utf-8').send(markdown);
       const { incident: id } = request.query;
       const incident = id === undefined ? null : queries.incident(id);
-      const address = baseUrl();
-      const values = {
-        ...(address !== null && { slowburn: address }),
-        ...(incident !== null && { incident: String(incident.id), ...valuesOf(incident, name) }),
-      };
+      const values = runbookValues(name, incident, baseUrl());
       const rendered = renderRunbook(name, markdown, { values, incident: incident?.id ?? null, grafanaUrl });
       return reply.type('text/html; charset=utf-8').send(page(rendered));
     },
   );
 }
-
-/**
- * Of the alert that this is the runbook of, else of the lead: never of several, whose host and cluster need not belong
- * together. Only the SLO may come from elsewhere, where all that burns is one.
- */
-function valuesOf({ lead, members }: IncidentDetailView, runbook: string): BlankValues {
-  const alerts = members.map(({ alert }) => alert);
-  const own = alerts.filter((alert) => alert.runbook === runbook);
-  const alert = (lead.runbook === runbook ? lead : own.find(isFiring)) ?? own[0] ?? lead;
-  const slos = new Set(alerts.flatMap(({ labels }) => labels['slo'] ?? []));
-  return { ...(slos.size === 1 && { slo: [...slos].join() }), ...blankValuesOf(alert.matchedLabels) };
-}
-
-const isFiring = ({ state }: AlertView): boolean => state === 'firing';
 
 /** Whether an Accept header names Markdown and does not refuse it (`q=0`). Browsers never name it. */
 const wantsMarkdown = (accept = ''): boolean =>

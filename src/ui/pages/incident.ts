@@ -1,58 +1,90 @@
 import { CHECKLIST } from '../../model/practice.ts';
-import type { AlertView, IncidentDetailView, MemberView, SloView } from '../../model/views.ts';
-import { type Html, html } from '../html.ts';
+import type { AlertView, IncidentDetailView, MemberView } from '../../model/views.ts';
+import { type Html, html, trusted } from '../html.ts';
 import { severityBadge, time } from '../layout.ts';
-import { agoWords, exhaustionWords, figureWords, labelWords, percentWords } from '../phrases.ts';
-import { isUnheard, UNHEARD_WORDS } from '../unheard.ts';
+import { figureWords, labelWords } from '../phrases.ts';
+import { type HeadShown, incidentFacts, incidentHead } from './incident-head.ts';
 
 const MEMBERS_MAX = 100;
 
+export interface IncidentShown extends HeadShown {
+  readonly message: string | null;
+  /** The runbook's parts, filled in; the first stands open. Empty where it is elsewhere. */
+  readonly runbook: readonly string[];
+  readonly map: Html;
+  readonly stages: Html;
+  readonly skew: Html;
+  readonly config: Html;
+}
+
+const PARTS = [
+  ['act', 'Act'],
+  ['runbook', 'Runbook'],
+  ['members', 'Alerts'],
+  ['where', 'Where'],
+  ['stages', 'Stages'],
+  ['skew', 'Skew'],
+  ['config', 'Config'],
+  ['sends', 'Sent'],
+  ['actions', 'Actions'],
+  ['noise', 'Noise'],
+  ['timeline', 'Timeline'],
+] as const;
+
 /**
- * One incident, in the order in which it is read at 3 a.m.: state and clock, impact, cause, first step, then the
- * record.
+ * One incident, in the order in which it is read at 3 a.m.: how bad, until when, who leads, what to do; then where and
+ * why, then the record.
  */
-export function incidentPage(
-  incident: IncidentDetailView,
-  slos: readonly SloView[],
-  now: string,
-  message: string | null,
-): Html {
-  const { lead } = incident;
-  const burning = incident.members.map((member) => member.alert).find((alert) => alert.exhaustion !== null) ?? lead;
+export function incidentPage(shown: IncidentShown): Html {
+  const { incident, now, message, map, stages, skew, config } = shown;
+  const section = (id: string, title: string, body: Html): Html =>
+    html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>${body}</section>`;
   return html`
 ${message === null ? '' : html`<p class="message" role="status">${message}</p>`}
-<p class="lede">${severityBadge(incident.severity)} <strong>${incident.state}</strong>${incident.tier === null ? '' : html`, tier ${incident.tier}`}${incident.episode > 1 ? html`, episode ${incident.episode}` : ''}. Opened ${time(incident.openedAt)} (${agoWords(incident.openedAt, now)}).${incident.resolvedAt === null ? '' : html` Resolved ${time(incident.resolvedAt)}.`}</p>
-<dl class="facts">
-${burning.exhaustion === null ? '' : html`<div><dt>Budget</dt><dd><strong>${exhaustionWords(burning.exhaustion)}</strong></dd></div>`}
-${burning.budgetRemaining === null ? '' : html`<div><dt>Budget left</dt><dd>${percentWords(burning.budgetRemaining)}</dd></div>`}
-<div><dt>Lead</dt><dd>${lead.name} (${lead.owner})</dd></div>
-${customers(incident, now)}
-<div><dt>Acknowledged</dt><dd>${incident.acknowledgedBy === null ? 'by nobody' : html`by ${incident.acknowledgedBy}${incident.acknowledgementLapsesAt === null ? '' : html`, lapses ${time(incident.acknowledgementLapsesAt)}`}`}</dd></div>
-${incident.mergedInto === null ? '' : html`<div><dt>Merged into</dt><dd><a href="/incidents/${incident.mergedInto}">incident ${incident.mergedInto}</a></dd></div>`}
-${incident.previous === null ? '' : html`<div><dt>Follows</dt><dd><a href="/incidents/${incident.previous}">incident ${incident.previous}</a></dd></div>`}
-</dl>
-<p>${lead.summary}</p>
-${incident.members.some(({ alert }) => isUnheard(alert, slos)) ? html`<p class="state no_data">${UNHEARD_WORDS}</p>` : ''}
-<p><a class="button" href="${incident.runbookUrl}">Open runbook ${incident.runbook}</a></p>
-${mutedSummary(incident)}
-${actions(incident)}
-<section aria-labelledby="members"><h2 id="members">Why these are one incident</h2>
-${memberCards(incident)}</section>
-${incident.state === 'resolved' ? '' : regroup(incident)}
+${incidentHead(shown)}
+<nav aria-label="Parts of this page" class="parts"><ul>${PARTS.map(([id, name]) => html`<li><a href="#${id}">${name}</a></li>`)}</ul></nav>
+${section('act', 'Act', html`${actions(incident)}${incidentFacts(incident, now)}`)}
+${section('runbook', `Runbook ${incident.runbook}`, runbook(shown))}
+${section('members', 'Why these are one incident', html`${memberCards(incident)}${incident.state === 'resolved' ? '' : regroup(incident)}`)}
+${section('where', 'Where in the fleet', map)}
+${section('stages', 'Stages while it lasts', stages)}
+${section('skew', 'Skew while it lasts', skew)}
+${section('config', 'Config versions', config)}
+${brought(incident)}
+${section('sends', 'What was sent', sent(incident))}
 ${followUps(incident)}
 ${judgement(incident)}
-${brought(incident)}
-<section aria-labelledby="timeline"><h2 id="timeline">Timeline</h2>
-<p>Export: <a href="/api/v1/incidents/${incident.id}/timeline?format=md">Markdown</a> · <a href="/api/v1/incidents/${incident.id}/timeline?format=json">JSON</a></p>
-<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Who</th><th scope="col">Why</th></tr></thead>
-<tbody>${[...incident.timeline].reverse().map((entry) => html`<tr><td>${time(entry.at)}</td><td>${entry.change.replaceAll('_', ' ')}</td><td>${entry.by}</td><td>${entry.reason}</td></tr>`)}</tbody></table></div></section>
-<section aria-labelledby="sends"><h2 id="sends">What was sent</h2>
-${
-  incident.sends.length === 0
-    ? html`<p class="quiet">Nothing: no receiver is configured, or none wanted it.</p>`
-    : html`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table><thead><tr><th scope="col">When</th><th scope="col">Reason</th><th scope="col">Receiver</th><th scope="col">State</th><th scope="col">Tries</th></tr></thead>
-<tbody>${incident.sends.map((send) => html`<tr><td>${time(send.at)}</td><td>${send.reason.replaceAll('_', ' ')}</td><td>${send.receiver}</td><td>${send.state}${send.lastError === null ? '' : html`: ${send.lastError}`}</td><td>${send.attempts}</td></tr>`)}</tbody></table></div>`
-}</section>`;
+${section('timeline', 'Timeline', timeline(incident))}`;
+}
+
+function runbook({ incident, runbook: parts }: IncidentShown): Html {
+  const link = html`<p><a class="button" href="${incident.runbookUrl}">Open runbook ${incident.runbook}</a></p>`;
+  const [first, ...rest] = parts;
+  if (first === undefined) return link;
+  return html`<article class="runbook">${trusted(first)}
+${rest.length === 0 ? '' : html`<details><summary>The rest of the runbook</summary>${trusted(rest.join(''))}</details>`}</article>${link}`;
+}
+
+function timeline({ id, timeline: entries }: IncidentDetailView): Html {
+  const rows = [...entries]
+    .reverse()
+    .map(
+      ({ at, change, by, reason }) =>
+        html`<tr><td>${time(at)}</td><td>${change.replaceAll('_', ' ')}</td><td>${by}</td><td>${reason}</td></tr>`,
+    );
+  return html`<p>Export: <a href="/api/v1/incidents/${id}/timeline?format=md">Markdown</a> · <a href="/api/v1/incidents/${id}/timeline?format=json">JSON</a></p>
+<div class="scroll" tabindex="0" role="region" aria-label="Timeline"><table><thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Who</th><th scope="col">Why</th></tr></thead>
+<tbody>${rows}</tbody></table></div>`;
+}
+
+function sent({ sends }: IncidentDetailView): Html {
+  if (sends.length === 0) return html`<p class="quiet">Nothing: no receiver is configured, or none wanted it.</p>`;
+  const rows = sends.map(
+    ({ at, reason, receiver, state, lastError, attempts }) =>
+      html`<tr><td>${time(at)}</td><td>${reason.replaceAll('_', ' ')}</td><td>${receiver}</td><td>${state}${lastError === null ? '' : html`: ${lastError}`}</td><td>${attempts}</td></tr>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Sent"><table><thead><tr><th scope="col">When</th><th scope="col">Reason</th><th scope="col">Receiver</th><th scope="col">State</th><th scope="col">Tries</th></tr></thead>
+<tbody>${rows}</tbody></table></div>`;
 }
 
 /** What hooks brought, and what they did or were not allowed to do. */
@@ -84,7 +116,16 @@ function actions(incident: IncidentDetailView): Html {
   return html`<form method="post" class="actions" action="/incidents/${incident.id}/acknowledge">
 <label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
 <label>Note <input name="note" maxlength="2000"></label>
-<div class="buttons">${buttons}</div></form>${incident.state === 'resolved' ? '' : resolveForm(incident)}`;
+<div class="buttons">${buttons}</div></form>${incident.state === 'resolved' ? '' : html`${snoozeForm(incident)}${resolveForm(incident)}`}`;
+}
+
+/** Nobody is told again for so long, unless it becomes worse. */
+function snoozeForm({ id }: IncidentDetailView): Html {
+  return html`<details><summary>Snooze</summary><form method="post" class="actions" action="/incidents/${id}/snooze">
+<label>For how long <input name="duration" required maxlength="20" value="30m"></label>
+<label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
+<label>Note <input name="note" maxlength="2000"></label>
+<div class="buttons"><button type="submit">Snooze</button></div></form></details>`;
 }
 
 /** What to see to first; what is not needs a reason. */
@@ -93,22 +134,11 @@ function resolveForm({ id }: IncidentDetailView): Html {
     ({ id: check, text }) =>
       html`<label><input type="checkbox" name="check-${check}" value="${check}"> ${text}</label>`,
   );
-  return html`<form method="post" class="actions" action="/incidents/${id}/resolve">
+  return html`<details><summary>Resolve by hand</summary><form method="post" class="actions" action="/incidents/${id}/resolve">
 <fieldset><legend>Before it is resolved by hand</legend>${boxes}</fieldset>
 <label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
 <label>Note (why, where a box is left open) <input name="note" maxlength="2000"></label>
-<div class="buttons"><button type="submit">Resolve</button></div></form>`;
-}
-
-/** When customers are to hear of it. */
-function customers({ updateDueAt, customersToldAt }: IncidentDetailView, now: string): Html | '' {
-  if (updateDueAt === null) return '';
-  const told = customersToldAt === null ? 'not told yet' : html`told ${time(customersToldAt)}`;
-  const due =
-    updateDueAt <= now
-      ? html`<strong>update overdue since ${time(updateDueAt)}</strong>`
-      : html`update due ${time(updateDueAt)}`;
-  return html`<div><dt>Customers</dt><dd>${told}; ${due}</dd></div>`;
+<div class="buttons"><button type="submit">Resolve</button></div></form></details>`;
 }
 
 /** What is to be done because of it. */
@@ -142,15 +172,6 @@ ${lines.length === 0 ? '' : html`<ul>${lines}</ul>`}
 <label>Your name <input name="by" required maxlength="100" autocomplete="username"></label>
 <label>Why <input name="note" maxlength="2000"></label>
 <div class="buttons"><button type="submit">${isNoise ? 'They were needed' : 'They were noise'}</button></div></form></section>`;
-}
-
-/** Nothing that is muted may be invisible. */
-function mutedSummary({ members }: IncidentDetailView): Html | '' {
-  const firing = members.filter(({ alert }) => alert.state === 'firing');
-  const muted = firing.filter(({ alert }) => alert.mutes.length > 0);
-  if (muted.length === 0) return '';
-  const others = muted.length === firing.length ? 'nobody is told of this incident' : 'people are told of the others';
-  return html`<p class="state no_data">Muted: ${muted.length} of ${firing.length} firing alerts; ${others}. Each alert below says what mutes it.</p>`;
 }
 
 function mutedWords({ state, mutes, matchedLabels }: AlertView): Html {

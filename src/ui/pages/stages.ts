@@ -1,24 +1,17 @@
 import type { StagePlaceView, StagesView, StageView } from '../../model/history-views.ts';
-import { STAGES, type StageFidelity, type StageName } from '../../model/stages.ts';
+import { STAGES, type StageFidelity } from '../../model/stages.ts';
 import { chartFigure, figuresTable, type Line, plainTable } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 import { time } from '../layout.ts';
 import { durationWords, figureWords, percentWords, timeWords } from '../phrases.ts';
-import { FIDELITY_WORDS, STAGE_WORDS } from '../stage-words.ts';
+import { FIDELITY_WORDS, STAGE_LOOKS, STAGE_WORDS } from '../stage-words.ts';
 
 export const STAGE_RANGES = ['15m', '1h', '3h', '1d', '7d'] as const;
 export type StageRange = (typeof STAGE_RANGES)[number];
-const LOOKS: Readonly<Record<StageName, string>> = {
-  accept_queue: 'a',
-  tls: 'b',
-  connect: 'c',
-  backend: 'd',
-  write: 'e',
-};
-
 /** Where the time of requests goes: five stages over time, and what is not told said as loud as what is. */
 export function stagesPage(view: StagesView | null, range: StageRange): Html {
   if (view === null) return html`<p>No balancer has pushed yet.</p>`;
+  if (view.from >= view.to) return html`${scopeForm(view, range)}${notYet(view)}`;
   const missing = view.stages.filter(({ fidelity }) => fidelity === 'absent');
   return html`${scopeForm(view, range)}
 <p>${time(view.from)} to ${time(view.to)}. ${requestsWords(view)}</p>
@@ -27,6 +20,10 @@ ${missing.length === 0 ? '' : html`<p class="state no_data">Not reported here by
 <section aria-labelledby="over-time"><h2 id="over-time">99th percentile over time</h2>${overTime(view)}</section>
 <section aria-labelledby="places"><h2 id="places">By zone and balancer</h2>${places(view)}</section>`;
 }
+
+/** In the first minute there is nothing to see, and it must not look like nothing. */
+const notYet = ({ from, balancers }: StagesView): Html =>
+  html`<p class="state no_traffic">Not yet: ${balancers.length} balancer${balancers.length === 1 ? ' has' : 's have'} been heard since ${time(from)}, and stages are told by whole minutes. Look again in a minute or two.</p>`;
 
 function scopeForm({ cluster, zone, balancer, clusters, zones, balancers }: StagesView, range: StageRange): Html {
   const choice = (name: string, label: string, values: readonly string[], chosen: string | null): Html =>
@@ -71,7 +68,7 @@ function overTime({ stages, from, to, stepSeconds }: StagesView): Html {
   const charts = told.map(({ stage, points }) => {
     const line: Line = {
       label: STAGE_WORDS[stage],
-      look: LOOKS[stage],
+      look: STAGE_LOOKS[stage],
       points: points.map(({ at, p99 }) => [Date.parse(at), p99]),
     };
     const known = points.flatMap(({ p99 }) => p99 ?? []);
