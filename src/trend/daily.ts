@@ -20,8 +20,8 @@ interface Day {
 }
 
 /**
- * One measure by subject and day: the middle hour of a level, the sum of a count. Rows that are the worst on the last day
- * of which anything is known come first.
+ * One measure by subject and day: the middle hour of a level, the sum of a count. Rows that are the worst on the last
+ * day of which anything is known come first.
  */
 export function dailySeries(
   rows: readonly HourlyFigures[],

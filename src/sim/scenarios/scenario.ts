@@ -104,7 +104,7 @@ export interface Plan {
   /** When the cause is gone; what it left in budgets may fire on. */
   readonly overAtMs: number;
   readonly untilMs: number;
-  /** Ticks seldomer while nothing is to be noticed, and ends once all that had to end by itself has been over for a while. */
+  /** Ticks seldomer while nothing is to be noticed, and ends some minutes after all that must end by itself has. */
   readonly hurries?: boolean;
   readonly expected: Expectation;
   /** The same for a fleet of Envoys, which tell less. */
