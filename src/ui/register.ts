@@ -11,6 +11,7 @@ import { incidentPage } from './pages/incident.ts';
 import { nowPage } from './pages/now.ts';
 import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
+import { registerCostPage } from './register-cost.ts';
 import { registerHistoryPages } from './register-history.ts';
 import { registerReviewPages } from './register-review.ts';
 import { registerSilencePages } from './register-silences.ts';
@@ -63,6 +64,7 @@ export function registerPages(
   });
   registerSloPages(server, queries, send);
   registerHistoryPages(server, queries, send);
+  registerCostPage(server, queries, send);
   server.get('/fleet', (_, reply) => {
     const balancers = queries.fleet();
     const cohorts = cohortsSection(queries.configVersions(), balancers);
