@@ -41,6 +41,8 @@ export type FeatureName =
   | 'balancer.cpu.time'
   /** Requests copied to a shadow {cluster?, outcome}; cluster = where the copies go. */
   | 'mirror.requests'
+  /** Bytes of answers {cluster}, or {listener} where the cluster is not told. */
+  | 'service.bytes'
   /** Readings of connections that clients hold open, added up, and how many readings {balancer, listener?}. */
   | 'connections.open'
   | 'connections.open.readings'

@@ -51,6 +51,7 @@ import { PROBLEM } from './problem.ts';
 import { REVIEW_SCHEMAS } from './review-schemas.ts';
 import { ALERTS_RECEIVED, REFUSED_ALERT } from './routes/foreign-alerts.ts';
 import { CHECK, HEALTH } from './routes/health.ts';
+import { SCORECARD_SCHEMAS } from './scorecard-schemas.ts';
 import {
   GETTABLE_SILENCE,
   PAST_ALERT,
@@ -79,6 +80,7 @@ import { TREND, TREND_ROW, TREND_SERIES, TRENDS } from './trend-schemas.ts';
 const SCHEMAS = [
   [TREND, TRENDS, TREND_ROW, TREND_SERIES],
   REVIEW_SCHEMAS,
+  SCORECARD_SCHEMAS,
   [EXHAUSTION, BRACKET, SLICE_COVERAGE, SLO_MEMBER, LEFT_OUT, GROUP, SLO, SLO_PAGE],
   [STAGE_FIDELITIES, BOUNDS_AROUND, BALANCER, BALANCER_PAGE],
   [RUN_VERSION, VERSION_PAGE, VERSION_DELTA, VERSION_HEALTH],

@@ -26,6 +26,7 @@ import { registerIncidentRoutes } from './routes/incidents.ts';
 import { registerMetricsRoutes } from './routes/metrics.ts';
 import { registerReviewRoutes } from './routes/review.ts';
 import { registerRunbookRoutes } from './routes/runbooks.ts';
+import { registerScorecardRoutes } from './routes/scorecard.ts';
 import { registerSilenceRoutes } from './routes/silences.ts';
 import { registerSloRoutes } from './routes/slos.ts';
 import { registerTrendRoutes } from './routes/trends.ts';
@@ -93,6 +94,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerCompareRoutes(app, options);
   registerTrendRoutes(app, options);
   registerReviewRoutes(app, options);
+  registerScorecardRoutes(app, options);
   registerMetricsRoutes(app, options);
   const { queries, grafanaUrl = null } = options;
   const baseUrl = options.baseUrl ?? (() => options.externalUrl ?? null);

@@ -249,6 +249,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       receivers: receivers.map(({ name }) => name),
       receiversOf: (incident) => engine.receiversOf(incident, clock.now()),
       detectors: () => options.rules.detectors,
+      standard: () => options.rules.scorecard,
       configPush: () => options.rules.detectors.get(ALERT.configPushRegression),
       configBudget: () => options.rules.detectors.get(ALERT.configBudgetSpent),
       store,

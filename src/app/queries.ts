@@ -6,6 +6,7 @@ import { formatInstant } from '../base/instant.ts';
 import type { GroupStatus } from '../burn/status.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import type { Incident } from '../model/incident.ts';
+import type { TrafficStandard } from '../model/scorecard.ts';
 import type { FollowUpFilter, FollowUpView, Health, Queries } from '../model/views.ts';
 import type { Slo } from '../slo/slo.ts';
 import type { FollowUpStore } from '../store/sqlite-follow-ups.ts';
@@ -19,6 +20,7 @@ import type { Evaluator } from './evaluate.ts';
 import type { FollowUps } from './follow-ups.ts';
 import { review } from './review.ts';
 import { readRunbook, runbookNames } from './runbooks.ts';
+import { cost, scorecard } from './scorecard-views.ts';
 import type { Silences } from './silences.ts';
 import { skew } from './skew-views.ts';
 import { sloHistory } from './slo-history.ts';
@@ -54,6 +56,8 @@ export interface QueriesDeps {
   readonly detectors: () => ReadonlyMap<string, DetectorSettings>;
   /** By which the time of rollouts is told from other time. */
   readonly configBudget: () => DetectorSettings | undefined;
+  /** What each week is held against. */
+  readonly standard: () => TrafficStandard;
   readonly store: IncidentStore;
   readonly noiseMarks: NoiseMarkStore;
   readonly followUpStore: FollowUpStore;
@@ -127,6 +131,8 @@ export function createQueries(deps: QueriesDeps): Queries {
     configHealth: (version, kind) => configHealth(deps.features, deps.configPush(), deps.clock.now(), version, kind),
     followUps,
     compare: (asked) => compare(deps.features, deps.configPush(), deps.clock.now(), asked),
+    scorecard: (week) => scorecard(deps.store, deps.standard(), week, deps.clock.now()),
+    cost: (week) => cost(deps.store, week, deps.clock.now()),
     trends: (until, weeks) => trends(deps.store, deps.detectors(), untilOf(until, deps.clock.now()), weeks),
     review(week) {
       const { store, noiseMarks, followUpStore } = deps;

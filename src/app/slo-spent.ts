@@ -1,10 +1,9 @@
 import type { FeatureName, FeatureView } from '../aggregate/features.ts';
 import type { GroupView } from '../aggregate/view.ts';
 import { formatInstant } from '../base/instant.ts';
-import { DAY, type EpochMs, epochMs, MINUTE } from '../base/units.ts';
+import { DAY, type EpochMs, epochMs } from '../base/units.ts';
 import type { GroupWindows } from '../burn/window.ts';
-import { rolloutSpans } from '../detect/config-budget-spent.ts';
-import { threshold } from '../detect/detector.ts';
+import { rolloutSpans, settleMsOf } from '../detect/config-budget-spent.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import type { SpentView } from '../model/history-views.ts';
 import type { Incident } from '../model/incident.ts';
@@ -13,7 +12,6 @@ import { unitOf } from '../slo/slices.ts';
 
 /** What detectors read is kept for so long. */
 const FEATURES_KEPT_MS = 8 * DAY;
-const SETTLE_MS = 30 * MINUTE;
 /** Of each kind, those that spent most. */
 const SHOWN_MAX = 20;
 
@@ -100,7 +98,7 @@ function byPlace(
 
 /** While a config version was rolled out, and for a while after. */
 function byConfig(windows: GroupWindows, budget: number, { features, configBudget }: SpentDeps): readonly SpentView[] {
-  const settleMs = configBudget === undefined ? SETTLE_MS : threshold(configBudget, 'settleFor');
+  const settleMs = settleMsOf(configBudget);
   const first = epochMs(Math.max(windows.slo.from, windows.group.firstDataAt ?? windows.slo.end));
   return rolloutSpans(features.rollouts(), first, windows.slo.end, settleMs).flatMap(({ from, to, versions }) => {
     const spent = spentIn(windows, budget, from, to);

@@ -3,6 +3,7 @@ import type { CorrelationSettings } from '../correlate/settings.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import type { HookRules } from '../model/hook.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
+import type { TrafficStandard } from '../model/scorecard.ts';
 import type { Slo } from '../slo/slo.ts';
 
 export interface Address {
@@ -54,6 +55,8 @@ export interface Rules {
   readonly routes: readonly Route[];
   /** From hooks.yaml. */
   readonly hooks: HookRules;
+  /** From scorecard.yaml. */
+  readonly scorecard: TrafficStandard;
 }
 
 /** A finding of `check`: printed as `file:line:col CODE message, how to fix`. Lines and columns count from 1. */

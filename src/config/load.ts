@@ -6,6 +6,7 @@ import type { DetectorSettings } from '../detect/settings.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { HookRules } from '../model/hook.ts';
 import type { Receiver, Route } from '../model/receiver.ts';
+import type { TrafficStandard } from '../model/scorecard.ts';
 import type { Slo } from '../slo/slo.ts';
 import { checkSchema } from './check-schema.ts';
 import type { Problem, Rules, ServiceConfig } from './config.ts';
@@ -20,6 +21,7 @@ import { resolveHooks } from './resolve-hooks.ts';
 import { resolveMutes } from './resolve-mutes.ts';
 import { resolveReceivers } from './resolve-receivers.ts';
 import { checkReceiver, resolveRoutes } from './resolve-routes.ts';
+import { EMPTY_STANDARD, resolveScorecard } from './resolve-scorecard.ts';
 import {
   DEFAULT_IDENTITY_HEADER,
   DEFAULT_LISTEN,
@@ -30,7 +32,15 @@ import {
   resolveOtlp,
   resolveTokens,
 } from './resolve-service.ts';
-import { CorrelationSchema, DetectorsSchema, HooksSchema, RoutesSchema, ServiceSchema, TiersSchema } from './schema.ts';
+import {
+  CorrelationSchema,
+  DetectorsSchema,
+  HooksSchema,
+  RoutesSchema,
+  ScorecardSchema,
+  ServiceSchema,
+  TiersSchema,
+} from './schema.ts';
 import { type Environment, readSecrets } from './secrets.ts';
 import { booleanOf, child, entries, type Position, type SourceNode, textOf } from './source.ts';
 import { checkRunbook } from './validate.ts';
@@ -162,7 +172,8 @@ export function loadRules(options: RulesOptions): LoadedRules {
     checkHeartbeat(heartbeat, [...(options.receivers ?? []), ...receivers]);
   }
   const hooks = readHooks(files, options, problems);
-  const rules = { slos, detectors, correlation, mutes, receivers, routes, hooks };
+  const scorecard = readScorecard(files, options, problems);
+  const rules = { slos, detectors, correlation, mutes, receivers, routes, hooks, scorecard };
   return {
     rules: hasErrors(problems) ? null : rules,
     slos,
@@ -260,6 +271,17 @@ function readHooks(files: RuleFiles, options: RulesOptions, problems: Problem[])
   const sources = { directory: path.dirname(file), env: options.env ?? {} };
   const root = offline ? document.root : readSecrets(document.root, sources, report);
   return checkSchema(HooksSchema, { file, root }, report) ? resolveHooks(root, report, offline) : [];
+}
+
+function readScorecard(files: RuleFiles, options: RulesOptions, problems: Problem[]): TrafficStandard {
+  let standard = EMPTY_STANDARD;
+  for (const file of layers('scorecard.yaml', files, options)) {
+    const report = createReport(file, problems);
+    const document = readSingle(file, report, problems);
+    if (document === undefined || !checkSchema(ScorecardSchema, document, report)) continue;
+    standard = resolveScorecard(document.root, standard, report);
+  }
+  return standard;
 }
 
 function readRoutes(

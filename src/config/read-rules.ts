@@ -7,7 +7,14 @@ import { chooseFrom } from './suggest.ts';
 import { parseYaml, readProblem } from './yaml-source.ts';
 
 /** The single files of a rules folder. */
-export const RULE_FILES = ['tiers.yaml', 'detectors.yaml', 'correlation.yaml', 'routes.yaml', 'hooks.yaml'] as const;
+export const RULE_FILES = [
+  'tiers.yaml',
+  'detectors.yaml',
+  'correlation.yaml',
+  'routes.yaml',
+  'hooks.yaml',
+  'scorecard.yaml',
+] as const;
 export type RuleFileName = (typeof RULE_FILES)[number];
 
 /** Which file each part of the rules comes from. */
@@ -54,6 +61,7 @@ export function findRuleFiles(rulesDir: string | null, shippedDir: string, probl
       'correlation.yaml': single('correlation.yaml'),
       'routes.yaml': single('routes.yaml'),
       'hooks.yaml': single('hooks.yaml'),
+      'scorecard.yaml': single('scorecard.yaml'),
     },
   };
 }

@@ -1,14 +1,13 @@
 import { HOUR, MINUTE, type Ms, ms, SECOND } from '../base/units.ts';
 import { ALERT } from '../model/conventions.ts';
 import type { CAPTURES, CaptureHook, Hook, HookRules, HookTarget, RemediateHook } from '../model/hook.ts';
+import { alertNames } from './alert-names.ts';
 import type { Report } from './report.ts';
 import { isHttpUrl } from './resolve-receivers.ts';
 import { resolveDuration } from './resolve-window.ts';
 import { child, items, numberOf, type SourceNode, textOf } from './source.ts';
-import { nearest } from './suggest.ts';
 import { reportDuplicates } from './validate.ts';
 
-const OWN_ALERTS: readonly string[] = Object.values(ALERT);
 const MEGABYTE = 1_048_576;
 /** Bounds that no file may loosen. */
 const POOL_SHARE_MAX = 0.1;
@@ -72,7 +71,7 @@ function resolveRemedy(node: SourceNode, report: Report, offline: boolean): Reme
     ...resolveTarget(node, report, offline),
     perHost: boundedDuration(node, 'perHost', { least: PER_HOST_MIN, most: PER_HOST_MAX, usual: PER_HOST_MIN }, report),
     poolShare: share,
-    notWhile: notWhile === undefined ? [ALERT.healthCheckCascade] : alertNames(notWhile, report),
+    notWhile: notWhile === undefined ? [ALERT.healthCheckCascade] : alertNames(items(notWhile), report),
   };
 }
 
@@ -89,24 +88,8 @@ function resolveTarget(node: SourceNode, report: Report, offline: boolean): Hook
     name: textOf(child(node, 'name')) ?? '',
     url: textOf(url) ?? '',
     secret: textOf(child(node, 'secret')) ?? null,
-    alerts: alertNames(child(node, 'alerts'), report),
+    alerts: alertNames(items(child(node, 'alerts')), report),
   };
-}
-
-/** Any name is allowed, as foreign alerts have names of their own; one that nearly is ours gets a warning. */
-function alertNames(node: SourceNode | undefined, report: Report): readonly string[] {
-  return items(node).map((item) => {
-    const name = textOf(item) ?? '';
-    const near = OWN_ALERTS.includes(name) ? undefined : nearest(name, OWN_ALERTS);
-    if (near !== undefined) {
-      report.warning(item.at, {
-        code: 'CONFIG_ALERT_UNKNOWN',
-        message: `slowburn raises no alert ${name}`,
-        fix: `did you mean ${near}? A foreign alert may have this name`,
-      });
-    }
-    return name;
-  });
 }
 
 interface Bound {

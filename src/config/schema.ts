@@ -368,6 +368,51 @@ export const HooksSchema = Type.Object(
   STRICT,
 );
 
+const shareOf = (description: string) =>
+  Type.Number({ exclusiveMinimum: 0, maximum: 1, description, expected: 'a share above 0, at most 1' });
+const countAtMost = (description: string) => Type.Integer({ minimum: 0, description, expected: 'a count, 0 or more' });
+const amountOf = (description: string) =>
+  Type.Number({ exclusiveMinimum: 0, description, expected: 'a number above 0' });
+
+export const ScorecardSchema = Type.Object(
+  {
+    targets: Type.Optional(
+      Type.Object(
+        {
+          addedLatencyP99: Type.Optional(duration('Below it: what balancers add to requests, in the slowest zone.')),
+          resumptionAtPeak: Type.Optional(shareOf('Above it: handshakes that resume a session in the busiest hour.')),
+          configBudget: Type.Optional(shareOf('Below it: what config rollouts have used of any error budget.')),
+          retryingServices: Type.Optional(countAtMost('At most: services that more than one layer retries for.')),
+          amplifiedIncidents: Type.Optional(countAtMost('At most: incidents that a balancing layer made larger.')),
+          crowdedPools: Type.Optional(countAtMost('At most: shared pools with too many long-lived connections.')),
+        },
+        STRICT,
+      ),
+    ),
+    amplifying: Type.Optional(list(text('Alert name.', 'an alert name'), 'Alerts that tell of amplification.')),
+    longLived: Type.Optional(
+      Type.Object(
+        {
+          connections: Type.Optional(countAtMost('Open connections of a shared pool that are not too many.')),
+          livesFor: Type.Optional(duration('A connection that lives longer on average is long-lived.')),
+        },
+        STRICT,
+      ),
+    ),
+    handshakeMs: Type.Optional(
+      Type.Object(
+        {
+          full: amountOf('CPU time of a full handshake on one core, ms.'),
+          resumed: amountOf('CPU time of a resumed one, ms.'),
+        },
+        { ...STRICT, expected: 'what a full and a resumed handshake cost' },
+      ),
+    ),
+    balancerCores: Type.Optional(amountOf('Cores of a balancer that does not tell them.')),
+  },
+  STRICT,
+);
+
 export const RoutesSchema = Type.Object(
   {
     receivers: Type.Optional(list(ReceiverSchema, 'Receivers beside those of slowburn.yaml.')),

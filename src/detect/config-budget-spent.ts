@@ -1,5 +1,5 @@
 import type { Rollout } from '../aggregate/rollout-book.ts';
-import { type GroupView, STEP_MS } from '../aggregate/view.ts';
+import { type GroupView, STEP_MS, type WindowSums } from '../aggregate/view.ts';
 import { type EpochMs, epochMs } from '../base/units.ts';
 import type { Evidence } from '../model/alert.ts';
 import { ALERT } from '../model/conventions.ts';
@@ -20,6 +20,7 @@ const TURNS = 6;
 const GRID_MS = 300_000;
 /** With rollouts under way for more of the time than this, there is no other time to compare with. */
 const SHARE_OF_TIME_MAX = 0.5;
+const SETTLE_MS = 1_800_000;
 
 /**
  * Config rollouts have used so much of an SLO's error budget that only emergencies may change anything now. What fails
@@ -70,14 +71,6 @@ interface Span {
   readonly versions: readonly string[];
 }
 
-/** Share of a group's budget that rollouts have used; null where nothing can be said, or no rollout was of late. */
-export const spentInRollouts = (
-  group: GroupView,
-  to: EpochMs,
-  rollouts: readonly Rollout[],
-  settings: DetectorSettings,
-): number | null => spentBy(group, to, rollouts, settings)?.share ?? null;
-
 /** Null where nothing can be said, or no rollout was of late. */
 function spentBy(
   group: GroupView,
@@ -85,6 +78,24 @@ function spentBy(
   rollouts: readonly Rollout[],
   settings: DetectorSettings,
 ): Spent | null {
+  const budgeted = budgetOf(group, to);
+  if (budgeted === null) return null;
+  const { all, budget } = budgeted;
+  if (all.bad < threshold(settings, 'minEvents') * unitOf(group.slo.budgeting)) return null;
+  if (all.bad < threshold(settings, 'clearBelow') * budget) return null;
+  const last = rollouts.reduce((latest, one) => Math.max(latest, one.to), 0);
+  if (to - last > threshold(settings, 'tellFor')) return null;
+  return spentIn(group, to, budgeted, rollouts, threshold(settings, 'settleFor'));
+}
+
+/** What a group may spend in its SLO window, and what it has; null where that cannot be said. */
+interface Budgeted {
+  readonly all: WindowSums;
+  readonly budget: number;
+  readonly observedFrom: EpochMs;
+}
+
+function budgetOf(group: GroupView, to: EpochMs): Budgeted | null {
   const { slo } = group;
   // What the members of a composite spend is weighted: their events cannot be added up.
   if (slo.budgeting.kind === 'occurrences' && membersOf(slo.indicator).length > 0) return null;
@@ -92,15 +103,24 @@ function spentBy(
   const from = period?.start ?? epochMs(to - slo.window.length);
   const lengthMs = period === null ? slo.window.length : period.end - period.start;
   const all = group.range(from, to);
-  if (all.inconsistent || all.bad < threshold(settings, 'minEvents') * unitOf(slo.budgeting)) return null;
-  const observedFrom = Math.max(from, group.firstDataAt ?? to);
+  if (all.inconsistent) return null;
+  const observedFrom = epochMs(Math.max(from, group.firstDataAt ?? to));
   const observedMs = Math.max(STEP_MS, to - observedFrom);
   const budget = budgetRatioOf(slo.objective).value * paddedTotal({ ...all, lengthMs, observedMs });
-  if (budget <= 0 || all.bad < threshold(settings, 'clearBelow') * budget) return null;
-  const spans = rolloutSpans(rollouts, epochMs(observedFrom), to, threshold(settings, 'settleFor'));
-  const last = rollouts.reduce((latest, one) => Math.max(latest, one.to), 0);
-  if (spans.length === 0 || to - last > threshold(settings, 'tellFor')) return null;
-  if (spans.reduce((sum, span) => sum + span.to - span.from, 0) > SHARE_OF_TIME_MAX * observedMs) return null;
+  return budget > 0 ? { all, budget, observedFrom } : null;
+}
+
+/** Null where rollouts were under way at no time, or nearly always. */
+function spentIn(
+  group: GroupView,
+  to: EpochMs,
+  { all, budget, observedFrom }: Budgeted,
+  rollouts: readonly Rollout[],
+  settleMs: number,
+): Spent | null {
+  const spans = rolloutSpans(rollouts, observedFrom, to, settleMs);
+  const underWayMs = spans.reduce((sum, span) => sum + span.to - span.from, 0);
+  if (spans.length === 0 || underWayMs > SHARE_OF_TIME_MAX * Math.max(STEP_MS, to - observedFrom)) return null;
   const sums = spans.map((span) => group.range(span.from, span.to));
   const sum = (part: 'bad' | 'total'): number => sums.reduce((total, one) => total + one[part], 0);
   const others = all.total - sum('total');
@@ -110,6 +130,26 @@ function spentBy(
   const worst = { ...(spans[most] as Span), share: shares[most] ?? 0 };
   return { share: shares.reduce((total, one) => total + one, 0), inAll: all.bad / budget, spans, worst };
 }
+
+/**
+ * The part of its error budget that config rollouts have used in a group's SLO window up to `to`; null where it cannot
+ * be told. Without any rollout it is 0.
+ */
+export function configShareOf(
+  group: GroupView,
+  to: EpochMs,
+  rollouts: readonly Rollout[],
+  settleMs: number,
+): number | null {
+  const budgeted = budgetOf(group, to);
+  if (budgeted === null) return null;
+  if (!rollouts.some((one) => one.to + settleMs > budgeted.observedFrom && one.from < to)) return 0;
+  return spentIn(group, to, budgeted, rollouts, settleMs)?.share ?? null;
+}
+
+/** So long after a rollout what fails is still its; as the detector says, where it is known. */
+export const settleMsOf = (settings: DetectorSettings | undefined): number =>
+  settings === undefined ? SETTLE_MS : threshold(settings, 'settleFor');
 
 /** When rollouts were under way in (from, to], each with `settleMs` after it, joined where they touch. */
 export function rolloutSpans(

@@ -40,6 +40,7 @@ export const CANONICAL_METRICS: readonly CanonicalMetric[] = [
   ),
   counter('lb.rejections', '{request}', 'Requests rejected by the balancer, by reason.'),
   counter('lb.mirror.requests', '{request}', 'Requests copied to a shadow, by outcome: sent, or why not.'),
+  counter('lb.bytes.sent', 'By', 'Bytes of answers, by the cluster that they come from, else by listener.'),
   counter('lb.connections.opened', '{connection}', 'Connections opened.'),
   counter('lb.connections.rejected', '{connection}', 'Connections refused.'),
   counter('lb.accept_queue.overflows', '{connection}', 'Connections that the full accept queue turned away.'),

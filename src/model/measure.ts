@@ -37,6 +37,45 @@ export type MeasureName = keyof typeof MEASURES;
 
 export const MEASURE_NAMES = Object.keys(MEASURES) as readonly MeasureName[];
 
+/**
+ * What the weekly review adds up or picks from, beside measures whose slope is watched. Whole numbers unless said, so
+ * that their sum is the same in whatever order hours are read. What nobody tells is left out, never 0.
+ */
+export type TallyName =
+  /**
+   * Tries against hosts, and answers of the balancer itself, {cluster}; of clients {balancer}, {zone, region?},
+   * {configVersion, configKind?}.
+   */
+  | 'requests'
+  /** Of those of clients, answered 5xx. */
+  | 'errors'
+  /** Sent as answers {cluster} or {listener}. */
+  | 'bytes'
+  /**
+   * With clients {listener}, {balancer}, {zone, region?}. Those that do not say whether they were resumed are full, and
+   * unsaid.
+   */
+  | 'full_handshakes'
+  | 'resumed_handshakes'
+  | 'unsaid_handshakes'
+  /** {listener}: connections that clients opened, and seconds for which they held connections open. */
+  | 'opened'
+  | 'connection_seconds'
+  /** {listener}: services on one of its balancers, itself counted; of the balancer that has most. */
+  | 'services_beside'
+  /** {cluster, layer}; {cluster}: layers that made any. */
+  | 'retries'
+  | 'retrying_layers'
+  /** {balancer}, no whole numbers: CPU used, 0 to 1, and its cores where they are told. */
+  | 'cpu'
+  | 'cores';
+
+/** Durations of an hour: events up to each bound, in seconds, and above the last. */
+export interface HourlyDurations {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+}
+
 /** Parts of an hour in which bad events are kept apart: the step in which what is a week old is still known. */
 export const PARTS_PER_HOUR = 12;
 
@@ -49,7 +88,7 @@ export interface HourBudget {
   /** How many may be bad in the SLO window that ends with the hour, and the share of them that is left. */
   readonly budget: number;
   readonly left: number | null;
-  /** Share of that budget which config rollouts have used, less what fails anyway; null = none that tells. */
+  /** Share of that budget which config rollouts have used, less what fails anyway; null = it cannot be told. */
   readonly byConfig: number | null;
   readonly window: string;
   readonly objective: string;
@@ -70,7 +109,7 @@ export interface HourlyFigures {
   readonly hour: EpochMs;
   /**
    * `cluster`, `zone`, `balancer`; none = the whole fleet. Of what only the review reads: `slo` and the labels of its
-   * group, `incident`, `certificate`.
+   * group, `incident`, `certificate`, `listener`, `configVersion`, `cluster` with `layer`, `zone` of balancers.
    */
   readonly subject: Labels;
   /** Counts are per hour. A measure that rests on too little is left out. */
@@ -79,6 +118,10 @@ export interface HourlyFigures {
   readonly notes: Readonly<Record<string, number | string>>;
   readonly budget?: HourBudget;
   readonly burning?: readonly BurnSpan[];
+  /** Absent in rows of before it was kept. */
+  readonly tallies?: Readonly<Partial<Record<TallyName, number>>>;
+  /** What balancers added to requests, one per set of bounds {zone, region?}. */
+  readonly added?: readonly HourlyDurations[];
 }
 
 /** A slow change for the worse. It pages and tickets nobody: the weekly review reads it. */

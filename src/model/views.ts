@@ -11,6 +11,7 @@ import type { MeasureName } from './measure.ts';
 import type { Mute, SilenceMatcher, SilenceState } from './mute.ts';
 import type { CheckId } from './practice.ts';
 import type { WeeklyReview } from './review.ts';
+import type { CostView, ScorecardView } from './scorecard.ts';
 import type { StageFidelities } from './stages.ts';
 
 export type LabelObject = Readonly<Record<string, string>>;
@@ -620,6 +621,9 @@ export interface Queries extends HistoryQueries {
   /** Of an ISO week; null = the last that is over. Undefined where it names none. */
   review(week: string | null): WeeklyReview | undefined;
   trendSeries(asked: TrendSeriesAsked): TrendSeriesView;
+  /** An ISO week such as `2026-W48`, null = the last whole one. */
+  scorecard(week: string | null): ScorecardView;
+  cost(week: string | null): CostView;
   health(): Health;
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
   runbook(name: string): string | null;

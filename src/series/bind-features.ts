@@ -44,6 +44,12 @@ export function bindFeatures(draft: BindingDraft, series: CanonicalSeries, origi
       draft.count(cells.feature('mirror.requests', copies), series.weight);
       return;
     }
+    case 'lb.bytes.sent': {
+      const listener = series.attributes.get(ATTRIBUTE.listener);
+      const place = cluster === undefined ? (['listener', listener] as const) : (['cluster', cluster] as const);
+      draft.count(cells.feature('service.bytes', known([place])), series.weight);
+      return;
+    }
     case 'lb.upstream.ejections':
       bindEjections(draft, series, cluster, origin, cells);
       return;

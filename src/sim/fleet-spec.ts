@@ -13,6 +13,8 @@ export interface FleetSpec {
   readonly dependencies: readonly DependencySpec[];
   /** Each cluster is a service whose clients connect to a listener of its own, named like it; else one is for all. */
   readonly ownListeners: boolean;
+  /** Balancers also tell the utilization of hosts, and open connections by listener. */
+  readonly detailed: boolean;
   readonly clients: ClientSpec;
   readonly tls: TlsSpec;
   readonly l4: L4Settings & { readonly nodes: number };
@@ -67,6 +69,8 @@ export interface ClusterSpec {
   readonly bodyMs: number;
   /** Set: it is a shadow. It gets copies of this share of the requests to that cluster, and none of its own. */
   readonly shadowOf: { readonly cluster: number; readonly share: number } | null;
+  /** Bytes of each answer that is no failure, as balancers tell them; null = they tell none. */
+  readonly answerBytes: number | null;
   /** Share of requests that carry one hot key; the others have keys of their own. */
   readonly hotKeyShare: number;
   /** Share of requests to which the client is answered with 4xx, and nobody is at fault. */
@@ -166,6 +170,7 @@ export const CLUSTER: ClusterSpec = {
   timeoutMs: 15_000,
   bodyMs: 0,
   shadowOf: null,
+  answerBytes: null,
   hotKeyShare: 0,
   clientErrorShare: 0,
   errorShare: 0,
@@ -197,6 +202,7 @@ export function fleetOf(
     clusters: [],
     dependencies: [],
     ownListeners: false,
+    detailed: false,
     ...parts,
     clients: { ...CLIENTS, ...parts.clients },
     tls: {

@@ -95,6 +95,8 @@ export class Fleet {
   readonly prng: Prng;
   readonly hosts: HostColumns;
   readonly balancers: BalancerColumns;
+  /** By balancer x clusters + cluster: part of the balancer's open connections, where services have listeners. */
+  readonly openOf: Float64Array;
   /** Index of each cluster's first host. */
   readonly firstHost: Int32Array;
   readonly hostCount: number;
@@ -163,6 +165,10 @@ export class Fleet {
       const open = spec.clients.connectionsPerS * (spec.clients.connectionLifeMs / 1000) * share;
       this.balancers.connections[balancer] = Math.round(open);
     }
+    this.openOf = Float64Array.from(
+      this.routes,
+      (_, route) => this.traffic.services[route % clusters.length]?.weight ?? 0,
+    );
   }
 
   get clusterCount(): number {
@@ -258,6 +264,29 @@ export class Fleet {
     });
     const total = parts.reduce((sum, part) => sum + part, 0);
     return parts.map((part) => (total > 0 ? part / total : 1 / parts.length));
+  }
+
+  /** Connections to one service that a balancer has open: they end like those to any other. */
+  openConnections(balancer: number, cluster: number): number {
+    return at(this.balancers.connections, balancer) * at(this.openOf, balancer * this.clusterCount + cluster);
+  }
+
+  /** Counts what connections were open for so long, at so many on average. */
+  held(balancer: number, connections: number, elapsedS: number): void {
+    if (!this.spec.ownListeners) return;
+    const first = balancer * this.clusterCount;
+    for (let cell = first; cell < first + this.clusterCount; cell += 1) {
+      add(this.measures.connectionS, cell, at(this.openOf, cell) * connections * elapsedS);
+    }
+  }
+
+  /** So many connections to a service open beside those that are. */
+  opened(balancer: number, cluster: number, count: number, beside: number): void {
+    if (count === 0) return;
+    const first = balancer * this.clusterCount;
+    for (let c = 0; c < this.clusterCount; c += 1) {
+      this.openOf[first + c] = (at(this.openOf, first + c) * beside + (c === cluster ? count : 0)) / (beside + count);
+    }
   }
 
   /** Share of a balancer's clients that got through: the others send no requests. */

@@ -51,6 +51,8 @@ export class Measures {
   readonly acceptOverflows: Float64Array;
   readonly resets: Float64Array;
   readonly l4Misses: Float64Array;
+  /** (balancer, cluster): seconds for which clients held connections open, where each service has its own listener. */
+  readonly connectionS: Float64Array;
   /** (balancer): seconds of CPU used. */
   readonly cpuS: Float64Array;
   /** (balancer, host, kind). */
@@ -67,6 +69,8 @@ export class Measures {
   readonly copiesDropped: Float64Array;
   /** (balancer, cluster): requests beyond the limit of those in flight. */
   readonly rejections: Float64Array;
+  /** (balancer, cluster): bytes of answers, where they are told. */
+  readonly bytesSent: Float64Array;
   /** (balancer, cluster): requests that clients say they send again. */
   readonly clientRetries: Float64Array;
   /** (balancer, cluster): requests that bounded load sent past the host of their key. */
@@ -97,6 +101,7 @@ export class Measures {
     this.handshakes = new Float64Array(balancers * HANDSHAKE_KINDS.length);
     this.serviceHandshakes = new Float64Array(perCluster * HANDSHAKE_KINDS.length);
     this.serviceConnections = new Float64Array(perCluster);
+    this.connectionS = new Float64Array(perCluster);
     this.connectionsOpened = new Float64Array(balancers);
     this.acceptOverflows = new Float64Array(balancers);
     this.resets = new Float64Array(balancers);
@@ -110,6 +115,7 @@ export class Measures {
     this.copiesSent = new Float64Array(perCluster);
     this.copiesDropped = new Float64Array(perCluster);
     this.rejections = new Float64Array(perCluster);
+    this.bytesSent = new Float64Array(perCluster);
     this.clientRetries = new Float64Array(perCluster);
     this.hashOverflows = new Float64Array(perCluster);
     this.hostResets = new Float64Array(perHost);

@@ -5,8 +5,9 @@ import { byCluster, counterOf } from '../detect/clusters.ts';
 import { capacitiesOf, hostsByCluster } from '../detect/hosts.ts';
 import { sumWhere } from '../detect/sums.ts';
 import { requestsByZone, usedByZone, utilizations, type ZoneLoad } from '../detect/zone-loads.ts';
-import { labelsOf, NO_LABELS } from '../model/labels.ts';
+import { labelsKey, labelsOf, NO_LABELS } from '../model/labels.ts';
 import type { HourlyFigures } from '../model/measure.ts';
+import { hourlyTallies } from './tallies.ts';
 
 /** Events that a ratio, or each part of a comparison in the mean, must rest on (design section 9). */
 const EVENTS_MIN = 100;
@@ -15,11 +16,15 @@ type Figures = { -readonly [K in keyof HourlyFigures['figures']]: HourlyFigures[
 type Notes = Record<string, number | string>;
 
 /** What is kept of the hour that ends at `hour`: one row per subject that has something to tell, in a fixed order. */
-export function* hourlyFigures(view: FeatureView, hour: EpochMs): Generator<HourlyFigures> {
+export function hourlyFigures(view: FeatureView, hour: EpochMs): readonly HourlyFigures[] {
   const from = epochMs(hour - HOUR);
-  yield* ofFleet(view, from, hour);
-  yield* ofClusters(view, from, hour);
-  yield* ofBalancers(view, from, hour);
+  const rows = [...ofFleet(view, from, hour), ...ofClusters(view, from, hour), ...ofBalancers(view, from, hour)];
+  const places = new Map(rows.map(({ subject }, index) => [labelsKey(subject), index]));
+  for (const { subject, ...told } of hourlyTallies(view, from, hour)) {
+    const place = places.get(labelsKey(subject)) ?? rows.length;
+    rows[place] = { ...(rows[place] ?? { hour, subject, figures: {}, notes: {} }), ...told };
+  }
+  return rows;
 }
 
 function row(

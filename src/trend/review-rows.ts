@@ -2,7 +2,7 @@ import type { CertificateReading, FeatureView } from '../aggregate/features.ts';
 import type { GroupView, SloCells } from '../aggregate/view.ts';
 import { DAY, type EpochMs, epochMs, HOUR } from '../base/units.ts';
 import { GroupWindows } from '../burn/window.ts';
-import { spentInRollouts } from '../detect/config-budget-spent.ts';
+import { configShareOf, settleMsOf } from '../detect/config-budget-spent.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import type { Incident } from '../model/incident.ts';
 import { labelsOf } from '../model/labels.ts';
@@ -85,7 +85,7 @@ function budgetOf(
     parts,
     budget: budget / unit,
     left: budget > 0 && !windows.slo.inconsistent ? 1 - windows.slo.bad / budget : null,
-    byConfig: configBudget === undefined ? null : spentInRollouts(group, hour, features.rollouts(), configBudget),
+    byConfig: configShareOf(group, hour, features.rollouts(), settleMsOf(configBudget)),
     window: slo.window.text,
     objective: slo.objective.text,
   };

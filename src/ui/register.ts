@@ -11,6 +11,7 @@ import { nowPage } from './pages/now.ts';
 import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
 import { registerCorrectionPages } from './register-corrections.ts';
+import { registerCostPage } from './register-cost.ts';
 import { registerHistoryPages } from './register-history.ts';
 import { registerIncidentPages } from './register-incident.ts';
 import { registerReviewPages } from './register-review.ts';
@@ -64,6 +65,7 @@ export function registerPages(server: FastifyInstance, { queries, commands, runb
   });
   registerSloPages(server, queries, send);
   registerHistoryPages(server, queries, send);
+  registerCostPage(server, queries, send);
   server.get('/fleet', (_, reply) => {
     const balancers = queries.fleet();
     const cohorts = cohortsSection(queries.configVersions(), balancers);

@@ -40,6 +40,8 @@ const READ = [
   '/api/v1/config-versions',
   '/api/v1/trends?weeks=8',
   '/api/v1/review',
+  '/api/v1/scorecard?week=2026-W08',
+  '/api/v1/cost?week=2026-W08',
   '/api/openapi.json',
   '/metrics',
   '/runbooks/ErrorBudgetBurn',

@@ -62,6 +62,8 @@ const ROUTES = [
   'GET /api/v1/review',
   'POST /api/v1/incidents/{id}/noise',
   'GET /api/v1/trends/series',
+  'GET /api/v1/scorecard',
+  'GET /api/v1/cost',
   'GET /api/v1/incidents',
   'GET /api/v1/incidents/{id}',
   'GET /api/v1/slos',

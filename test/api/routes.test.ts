@@ -14,6 +14,7 @@ import {
   FAKE_TRENDS,
   incidentSummary,
 } from '../support/fake-queries.ts';
+import { FAKE_COST, FAKE_SCORECARD } from '../support/fake-scorecard.ts';
 import { FAKE_REVIEW } from '../support/review.ts';
 
 /** What JSON makes of a view, with nothing added or dropped; own `__proto__` keys stay keys. */
@@ -34,6 +35,8 @@ describe('what is on the wire is the view, field for field', () => {
     ['/api/v1/trends', FAKE_TRENDS],
     ['/api/v1/review', FAKE_REVIEW],
     ['/api/v1/review?week=2026-W09', FAKE_REVIEW],
+    ['/api/v1/scorecard', FAKE_SCORECARD],
+    ['/api/v1/cost?week=2026-W08', FAKE_COST],
     [`/api/v1/config-versions/${encodeURIComponent('v 2/b')}/health?kind=cds`, FAKE_CONFIG_HEALTH],
     ['/readyz', { ready: true, checks: [{ name: 'store', ok: true, detail: 'writable' }] }],
     ['/healthz', { status: 'ok' }],

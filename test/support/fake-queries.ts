@@ -25,6 +25,7 @@ import type {
   TrendsView,
 } from '../../src/model/views.ts';
 import { FAKE_LOOKS_BACK } from './fake-history.ts';
+import { FAKE_COST, FAKE_SCORECARD } from './fake-scorecard.ts';
 import { FAKE_REVIEW } from './review.ts';
 
 /**
@@ -703,6 +704,8 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
     followUps: ({ state }) => (state === 'done' ? [] : [FAKE_FOLLOW_UP]),
     compare: ({ a }) => (a === FAKE_COMPARISON.a ? FAKE_COMPARISON : { missing: `nobody runs ${a}` }),
     review: (week) => (week === null || week === FAKE_REVIEW.week ? FAKE_REVIEW : undefined),
+    scorecard: (week) => ({ ...FAKE_SCORECARD, week: week ?? FAKE_SCORECARD.week }),
+    cost: (week) => ({ ...FAKE_COST, week: week ?? FAKE_COST.week }),
     trends: (until, weeks) => ({ ...FAKE_TRENDS, until: until ?? FAKE_TRENDS.until, weeks }),
     trendSeries: ({ measure, until, weeks }) => ({
       ...FAKE_TREND_SERIES,

@@ -14,7 +14,7 @@ export const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   burn: ['base', 'model', 'slo', 'aggregate'],
   detect: ['base', 'model', 'slo', 'aggregate'],
   trend: ['base', 'model', 'slo', 'aggregate', 'burn', 'detect'],
-  review: ['base', 'model', 'detect/settings.ts', 'trend'],
+  review: ['base', 'model', 'detect/settings.ts', 'detect/distribution.ts', 'trend'],
   correlate: ['base', 'model'],
   hook: ['base', 'model'],
   otlp: ['base', 'model'],

@@ -103,6 +103,7 @@ export const ENVOY_ROWS: ReadonlyMap<string, readonly Row[]> = new Map([
   ['http_local_rate_limit.enforced', [rejection('rate_limited')]],
   ['cluster.upstream_rq_rx_reset', [reset('receive')]],
   ['cluster.upstream_rq_tx_reset', [reset('transmit')]],
+  ['cluster.upstream_cx_rx_bytes_total', [count('lb.bytes.sent')]],
   ['cluster.upstream_cx_total', [count('lb.connections.opened')]],
   ['cluster.upstream_cx_active', [level('lb.connections.active')]],
   ['cluster.http2.streams_active', [level('lb.upstream.streams.active')]],

@@ -18,6 +18,7 @@ import {
 } from './table.ts';
 
 const requests = counter(value('lb.requests'));
+const bytes = counter(value('lb.bytes.sent'));
 const hostRequests = counter(value('lb.upstream.host.requests'));
 const failedChecks = counter(value('lb.upstream.health_checks.failed'));
 /** A session is a connection, or one stream of HTTP/2. */
@@ -71,6 +72,9 @@ export const HAPROXY_ROWS: Table = new Map<string, Entry>([
   ['frontend haproxy.sessions.count', sessions],
   ['backend haproxy.sessions.count', sessions],
   ['server haproxy.sessions.count', REPEATED],
+  ['backend haproxy.bytes.output', bytes],
+  ['frontend haproxy.bytes.output', REPEATED],
+  ['server haproxy.bytes.output', REPEATED],
   // Declared a counter.
   ['backend haproxy.requests.queued', queued],
   ['server haproxy.requests.queued', REPEATED],
@@ -94,6 +98,10 @@ export const HAPROXY_ROWS: Table = new Map<string, Entry>([
   ['backend current_sessions', sessions],
   ['server current_sessions', REPEATED],
   ['listener current_sessions', REPEATED],
+  ['backend bytes_out_total', bytes],
+  ['frontend bytes_out_total', REPEATED],
+  ['server bytes_out_total', REPEATED],
+  ['listener bytes_out_total', REPEATED],
   ['backend current_queue', queued],
   ['server current_queue', REPEATED],
   ['backend retry_warnings_total', reconnects],

@@ -10,6 +10,7 @@ import { decodeMetrics } from '../../otlp/decode-metrics.ts';
 import { Staging } from '../../otlp/staging.ts';
 import type { IncidentStore } from '../../store/store.ts';
 import { createEmitter, type EmittedFlavor, type Emitter } from '../emit/emitter.ts';
+import type { Fleet } from '../fleet.ts';
 import type { Plan } from '../scenarios/scenario.ts';
 import { createSimulation, type Simulation } from '../simulation.ts';
 import { CaseBook } from './case-book.ts';
@@ -54,6 +55,8 @@ export interface RehearsalOptions {
   readonly onProgress?: (share: number) => void;
   /** Given the engine and the fleet before anything happens. */
   readonly onEngine?: (engine: Engine, simulation: Simulation) => void;
+  /** Shown the fleet at the start, and each time that virtual time has gone on. */
+  readonly onAdvance?: (fleet: Fleet, virtualMs: number) => void;
   /** Told of each tick. */
   readonly onOutcome?: (outcome: Outcome) => void;
 }
@@ -65,12 +68,13 @@ export interface RehearsalOptions {
  * The same plan gives the same verdict.
  */
 export function rehearse(options: RehearsalOptions): Rehearsal {
-  const { plan, rules, flavor, store, onProgress, onEngine, onOutcome } = options;
+  const { plan, rules, flavor, store, onProgress, onEngine, onAdvance, onOutcome } = options;
   const simulation = createSimulation(plan.fleet, plan.timeline, plan.engine ?? undefined);
   const emitter = createEmitter(simulation.fleet, flavor, DRILL_EPOCH);
   const schedule = new PushSchedule(plan.fleet, plan.pushMs);
   const engine = createUnsentEngine(rules, store);
   onEngine?.(engine, simulation);
+  onAdvance?.(simulation.fleet, 0);
   const book = new CaseBook();
   const meter = new ImpactMeter(simulation.fleet, plan.faultAtMs);
   const staging = new Staging();
@@ -81,10 +85,10 @@ export function rehearse(options: RehearsalOptions): Rehearsal {
   let before = 0;
   for (let now = nextTick(plan, 0); now <= plan.untilMs; now = nextTick(plan, now)) {
     for (const { atMs, balancers } of schedule.between(before, now)) {
-      advance(simulation, plan, meter, atMs);
+      advance(simulation, plan, meter, atMs, onAdvance);
       points += push(emitter, engine, staging, atMs, balancers);
     }
-    advance(simulation, plan, meter, now);
+    advance(simulation, plan, meter, now, onAdvance);
     const outcome = engine.evaluator.tick(at(now));
     book.hear(outcome);
     comparisons.ask(now, (asked) => compare(engine.aggregate, rules.detectors.get(PUSH), at(now), asked));
@@ -114,12 +118,20 @@ function nextTick(plan: Plan, now: number): number {
 const isCloseLook = ({ faultAtMs }: Plan, now: number): boolean => now > faultAtMs && now <= faultAtMs + CLOSE_LOOK_MS;
 
 /** Goes on to `now`; on the way looks at what clients see. */
-function advance(simulation: Simulation, plan: Plan, meter: ImpactMeter, now: number): void {
+function advance(
+  simulation: Simulation,
+  plan: Plan,
+  meter: ImpactMeter,
+  now: number,
+  onAdvance: RehearsalOptions['onAdvance'],
+): void {
   for (let next = nextLook(plan, meter.lookedAtMs); next <= now; next = nextLook(plan, next)) {
     simulation.advanceTo(next);
     meter.sample(next);
+    onAdvance?.(simulation.fleet, next);
   }
   simulation.advanceTo(now);
+  onAdvance?.(simulation.fleet, now);
 }
 
 /** Every second in the first minutes after the fault, else once per push interval. */

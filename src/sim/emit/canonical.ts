@@ -9,8 +9,8 @@ import type { Attributes, BalancerSeries, Cell, CounterSeries, EmittedSeries, Ga
 
 export const CERTIFICATE_NAME = 'edge';
 const LISTENER = 'edge';
-/** Scratch places per cluster and per balancer; hosts take one each. */
-const PER_CLUSTER = BUCKETS + 7;
+/** Scratch places per cluster and per balancer; hosts take two each. */
+const PER_CLUSTER = BUCKETS + 8;
 const PER_BALANCER = 16;
 
 /** Everything that is known about a balancer, in the canonical vocabulary. */
@@ -52,6 +52,9 @@ class Own {
   readonly #handshakes: Cell;
   readonly #clusters: readonly ClusterCells[];
   readonly #healthy: Cell;
+  /** What hosts have used of their slots since the last export. */
+  readonly #used: Cell;
+  readonly #busyBefore: Float64Array;
   #cpuBefore = 0;
   readonly #handshakesBefore = [0, 0];
 
@@ -59,7 +62,7 @@ class Own {
     this.#fleet = fleet;
     this.#balancer = balancer;
     this.#epochMs = epochMs;
-    const scratch = new Scratch(PER_BALANCER + fleet.hostCount + PER_CLUSTER * fleet.clusterCount);
+    const scratch = new Scratch(PER_BALANCER + 2 * fleet.hostCount + PER_CLUSTER * fleet.clusterCount);
     this.#cpu = scratch.take();
     this.#connections = scratch.take();
     this.#queue = scratch.take();
@@ -70,6 +73,8 @@ class Own {
     this.#notAfter = scratch.take();
     this.#handshakes = scratch.take(2 * KEY_TYPES.length);
     this.#healthy = scratch.take(fleet.hostCount);
+    this.#used = scratch.take(fleet.hostCount);
+    this.#busyBefore = new Float64Array(fleet.hostCount);
     this.#clusters = fleet.spec.clusters.map(() => ({
       connect: scratch.take(BUCKETS),
       connectSum: scratch.take(),
@@ -79,6 +84,7 @@ class Own {
       ejected: scratch.take(),
       hashEntries: scratch.take(),
       ownAnswers: scratch.take(),
+      connections: scratch.take(),
     }));
   }
 
@@ -105,7 +111,19 @@ class Own {
     }
     this.#clusters.forEach((cells, cluster) => {
       this.#refreshCluster(cells, cluster);
+      put(cells.connections, Math.round(this.#fleet.openConnections(b, cluster)));
     });
+    if (this.#fleet.spec.detailed && elapsedMs > 0) this.#refreshUse(elapsedMs / 1000);
+  }
+
+  #refreshUse(elapsedS: number): void {
+    const { measures, hostCount } = this.#fleet;
+    for (let host = 0; host < hostCount; host += 1) {
+      const busyS = at(measures.hostBusyS, host);
+      const used = (busyS - at(this.#busyBefore, host)) / elapsedS / this.#fleet.slots(host);
+      this.#busyBefore[host] = busyS;
+      put(beyond(this.#used, host), used);
+    }
   }
 
   #refreshCluster(cells: ClusterCells, cluster: number): void {
@@ -150,7 +168,9 @@ class Own {
         { column: measures.acceptOverflows, index: b },
         true,
       ),
-      gauge('lb.connections.active', '{connection}', place, this.#connections),
+      ...(spec.ownListeners && spec.detailed
+        ? []
+        : [gauge('lb.connections.active', '{connection}', place, this.#connections)]),
       counter('lb.stream.resets', '{stream}', place, { column: measures.resets, index: b }),
       counter('lb.l4.flow_table.misses', '{flow}', {}, { column: measures.l4Misses, index: b }),
       gauge('lb.l4.nodes', '{node}', {}, this.#l4Nodes),
@@ -195,7 +215,9 @@ class Own {
     });
     const handshakes = (how: Attributes, kind: number): EmittedSeries =>
       counter('lb.tls.handshakes', '{handshake}', { ...place, ...how }, of(kind));
+    const { connections } = this.#clusters[cluster] as ClusterCells;
     return [
+      ...(spec.detailed ? [gauge('lb.connections.active', '{connection}', place, connections)] : []),
       handshakes({ [ATTRIBUTE.tlsResumed]: false }, HANDSHAKE.full),
       handshakes({ [ATTRIBUTE.tlsResumed]: true }, HANDSHAKE.resumed),
       handshakes({ [ATTRIBUTE.errorType]: 'timeout' }, HANDSHAKE.failed),
@@ -211,7 +233,13 @@ class Own {
 
   cluster(cluster: number): EmittedSeries[] {
     const { measures, clusterCount, spec } = this.#fleet;
-    const { name = '', policy = 'two-choices', maxInFlight = null, shadowOf = null } = spec.clusters[cluster] ?? {};
+    const {
+      name = '',
+      policy = 'two-choices',
+      maxInFlight = null,
+      shadowOf = null,
+      answerBytes = null,
+    } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
     const listener = spec.ownListeners ? name : LISTENER;
     const downstream = { [ATTRIBUTE.side]: 'downstream', [ATTRIBUTE.listener]: listener, [ATTRIBUTE.cluster]: name };
@@ -246,6 +274,9 @@ class Own {
               true,
             ),
           ]),
+      ...(answerBytes === null
+        ? []
+        : [counter('lb.bytes.sent', 'By', ofCluster, { column: measures.bytesSent, index: cell })]),
       ...this.#hosts(cluster, upstream),
       histogram('http.server.request.duration', downstream, measures.requestDuration, cell),
       histogram('lb.added.duration', ofCluster, measures.addedDuration, cell),
@@ -307,6 +338,17 @@ class Own {
         ),
         histogram('lb.stage.backend.duration', where, measures.backend, index),
         counter('lb.stream.resets', '{stream}', where, { column: measures.hostResets, index }),
+        ...(spec.detailed
+          ? [
+              gauge(
+                'lb.upstream.host.utilization',
+                '1',
+                { ...which, [ATTRIBUTE.zone]: zone },
+                beyond(this.#used, global),
+                false,
+              ),
+            ]
+          : []),
         ...this.#streams(cluster, which, index),
         ...EJECTION_KINDS.map((kind, k) =>
           ejections(which, kind, measures.ejections, index * EJECTION_KINDS.length + k),
@@ -352,6 +394,7 @@ interface ClusterCells {
   readonly ejected: Cell;
   readonly hashEntries: Cell;
   readonly ownAnswers: Cell;
+  readonly connections: Cell;
 }
 
 const counter = (

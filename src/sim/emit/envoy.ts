@@ -74,12 +74,13 @@ interface ClusterCells {
   readonly streams: Cell;
   /** Handshakes of its listener, where it has one of its own; Envoy counts resumed ones here too. */
   readonly done: Cell;
+  readonly connections: Cell;
   /** Enforced in all, by reason, and refused. */
   readonly enforced: Cell;
   readonly byKind: Cell;
 }
 
-const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 8 + EJECTION_KINDS.length;
+const PER_CLUSTER = CLASSES + 2 * (BUCKETS + 1) + 9 + EJECTION_KINDS.length;
 const PER_HOST = 2;
 const PER_BALANCER = CLASSES + BUCKETS + 1 + 3;
 
@@ -123,6 +124,7 @@ class Own {
       resets: scratch.take(),
       streams: scratch.take(),
       done: scratch.take(),
+      connections: scratch.take(),
       enforced: scratch.take(),
       byKind: scratch.take(EJECTION_KINDS.length),
     }));
@@ -190,6 +192,7 @@ class Own {
     );
     const kinds = (b * clusterCount + cluster) * HANDSHAKE_KINDS.length;
     const handshakes = (kind: number): number => at(measures.serviceHandshakes, kinds + kind);
+    put(cells.connections, Math.round(fleet.openConnections(b, cluster)));
     put(cells.done, handshakes(HANDSHAKE.full) + handshakes(HANDSHAKE.resumed));
     const { streams } = fleet;
     const ofHost = (host: number): number =>
@@ -219,7 +222,9 @@ class Own {
             column: measures.connectionsOpened,
             index: b,
           })),
-      gauge('listener.downstream_cx_active', listener, this.#connections),
+      ...(spec.ownListeners && spec.detailed
+        ? []
+        : [gauge('listener.downstream_cx_active', listener, this.#connections)]),
       counter('cluster_manager.cds.update_rejected', {}, { column: balancers.configRejected, index: b }),
       gauge(
         'listener.ssl.certificate.expiration_unix_time_seconds',
@@ -237,12 +242,15 @@ class Own {
       column: measures.serviceHandshakes,
       index: cell * HANDSHAKE_KINDS.length + kind,
     });
-    const { done } = this.#clusters[cluster] as ClusterCells;
-    return clientCounters(
-      { 'envoy.listener_address': `0.0.0.0_${FIRST_PORT + cluster}` },
-      [done, handshakes(HANDSHAKE.resumed), handshakes(HANDSHAKE.failed)],
-      { column: measures.serviceConnections, index: cell },
-    );
+    const { done, connections } = this.#clusters[cluster] as ClusterCells;
+    const listener = { 'envoy.listener_address': `0.0.0.0_${FIRST_PORT + cluster}` };
+    return [
+      ...clientCounters(listener, [done, handshakes(HANDSHAKE.resumed), handshakes(HANDSHAKE.failed)], {
+        column: measures.serviceConnections,
+        index: cell,
+      }),
+      ...(this.#fleet.spec.detailed ? [gauge('listener.downstream_cx_active', listener, connections)] : []),
+    ];
   }
 
   cluster(cluster: number): EmittedSeries[] {
@@ -253,6 +261,7 @@ class Own {
       policy = 'two-choices',
       maxInFlight = null,
       streams = null,
+      answerBytes = null,
     } = spec.clusters[cluster] ?? {};
     const cell = this.#balancer * clusterCount + cluster;
     const tags = { 'envoy.cluster_name': name };
@@ -263,6 +272,9 @@ class Own {
       histogram('cluster.upstream_rq_time', tags, cells.time, cells.timeSum),
       histogram('cluster.upstream_cx_connect_ms', tags, cells.connect, cells.connectSum),
       counter('cluster.upstream_rq_rx_reset', tags, cells.resets),
+      ...(answerBytes === null
+        ? []
+        : [counter('cluster.upstream_cx_rx_bytes_total', tags, { column: measures.bytesSent, index: cell })]),
       ...(streams === null ? [] : [gauge('cluster.http2.streams_active', tags, cells.streams)]),
       gauge('cluster.membership_healthy', tags, cells.healthy),
       gauge('cluster.membership_total', tags, cells.total),

@@ -84,7 +84,9 @@ export class Connections {
     }
     const cell = balancer * clusterCount + cluster;
     add(measures.serviceHandshakes, cell * HANDSHAKE_KINDS.length + kind, 1);
-    if (kind !== HANDSHAKE.failed) add(measures.serviceConnections, cell, 1);
+    if (kind === HANDSHAKE.failed) return;
+    add(measures.serviceConnections, cell, 1);
+    this.#fleet.opened(balancer, cluster, 1, at(this.#fleet.balancers.connections, balancer));
   }
 
   /** Connections whose life ended within the second, and clients that come back. */
@@ -93,6 +95,7 @@ export class Connections {
     const ended = 1 - Math.exp(-1000 / fleet.spec.clients.connectionLifeMs);
     for (let balancer = 0; balancer < fleet.balancerCount; balancer += 1) {
       const { connections, missing, reconnecting } = fleet.balancers;
+      fleet.held(balancer, at(connections, balancer), 1);
       add(connections, balancer, -drawBinomial(fleet.prng, at(connections, balancer), ended));
       missing[balancer] = at(missing, balancer) * (1 - ended);
       const back = drawBinomial(fleet.prng, at(reconnecting, balancer), 1 - Math.exp(-1000 / RECONNECT_MS));

@@ -290,6 +290,7 @@ export class Requests {
     }
     const writeMs = drawExponential(prng, WRITE_MS);
     add(measures.requests, cell * CLASSES + request.outcome, 1);
+    if (!isFailed) add(measures.bytesSent, cell, this.#fleet.spec.clusters[request.cluster]?.answerBytes ?? 0);
     measures.requestDuration.record(cell, (now - request.startMs + writeMs) / 1000);
     measures.addedDuration.record(cell, request.addedMs / 1000);
     measures.write.record(cell, (writeMs + (request.bodyMs ?? 0)) / 1000);

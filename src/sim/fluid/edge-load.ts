@@ -165,9 +165,10 @@ export class EdgeLoad {
 
   /** Handshakes of one kind by the services that they were for. */
   #share(balancer: number, kind: number, count: number): void {
-    const { measures, prng, traffic, clusterCount } = this.#fleet;
+    const { measures, prng, traffic, clusterCount, balancers } = this.#fleet;
     const shares = this.#fleet.serviceShares(kind);
     let [left, rest] = [count, 1];
+    let open = at(balancers.connections, balancer);
     traffic.services.forEach((_, cluster) => {
       const share = shares[cluster] ?? 0;
       const own =
@@ -176,7 +177,10 @@ export class EdgeLoad {
       rest -= share;
       const cell = balancer * clusterCount + cluster;
       add(measures.serviceHandshakes, cell * HANDSHAKE_KINDS.length + kind, own);
-      if (kind !== HANDSHAKE.failed) add(measures.serviceConnections, cell, own);
+      if (kind === HANDSHAKE.failed) return;
+      add(measures.serviceConnections, cell, own);
+      this.#fleet.opened(balancer, cluster, own, open);
+      open += own;
     });
   }
 
@@ -185,9 +189,11 @@ export class EdgeLoad {
     const { balancers, prng, spec } = this.#fleet;
     const lives = (elapsedS * 1000) / spec.clients.connectionLifeMs;
     const ended = 1 - Math.exp(-lives);
-    const closed = drawBinomial(prng, at(balancers.connections, balancer), ended);
+    const before = at(balancers.connections, balancer);
+    const closed = drawBinomial(prng, before, ended);
     const closedNew = drawBinomial(prng, opened, 1 - ended / lives);
     add(balancers.connections, balancer, opened - closed - closedNew);
+    this.#fleet.held(balancer, (before + at(balancers.connections, balancer)) / 2, elapsedS);
     const left = at(balancers.missing, balancer) * (1 - ended);
     balancers.missing[balancer] = left < 0.5 ? 0 : left;
   }

@@ -202,6 +202,7 @@ export class FluidRequests {
     add(measures.requests, cell * CLASSES + CLASS.serverError, bad - saved);
     add(measures.requests, cell * CLASSES + CLASS.clientError, clientErrors);
     add(measures.requests, cell * CLASSES + CLASS.ok, ok + saved);
+    add(measures.bytesSent, cell, (ok + saved + clientErrors) * (spec.answerBytes ?? 0));
     this.#recordTimes(balancer, cell, host, { fast, unanswered, answered }, spec);
   }
 

@@ -46,7 +46,7 @@ const NAMES: Readonly<Record<RedBy, string>> = {
 export function trafficPage({ red, tls, skew, trend }: TrafficShown, asked: TrafficAsked): Html {
   if (red === null || tls === null || skew === null) return html`<p>No balancer has pushed yet.</p>`;
   return html`${form(asked, skew)}
-<p>${time(red.from)} to ${time(red.to)}.</p>
+<p>${time(red.from)} to ${time(red.to)}. <a href="/cost">Cost of services and scorecard, by week</a></p>
 <section aria-labelledby="red"><h2 id="red">Requests by ${NAMES[red.by]}</h2>${redSection(red)}</section>
 <section aria-labelledby="tls"><h2 id="tls">TLS</h2>${tlsSection(tls)}</section>
 <section aria-labelledby="skew"><h2 id="skew">Skew by ${skew.by}${skew.cluster === null ? '' : html` of ${skew.cluster}`}</h2>${skewSection(skew)}</section>
