@@ -12,6 +12,15 @@ import {
   TASK_KINDS,
   type WeeklyReview,
 } from '../model/review.ts';
+import type {
+  CostView,
+  HeadroomView,
+  HostSpreadView,
+  ScoreView,
+  ServiceCostView,
+  VersionTrafficView,
+  ZoneUseView,
+} from '../model/scorecard.ts';
 import {
   flag,
   instant,
@@ -30,6 +39,7 @@ import {
   viewSchema,
   wholeOf,
 } from './schema-parts.ts';
+import { COST_TOTALS, HEADROOM, SCORE, SERVICE_COST, VERSION_TRAFFIC } from './scorecard-schemas.ts';
 
 const UNIT = 'Of the values; 1 = a ratio.';
 const UNKNOWN = 'Why there is nothing, or not all; null = these are all there are.';
@@ -147,6 +157,34 @@ const PARTS = {
   followUps: part('ReviewActions', FOLLOW_UP),
 } as const;
 
+const HOST_SPREAD = viewSchema<HostSpreadView>('HostSpread', 'The busiest host of a cluster over the mean.', {
+  cluster: text('Of which.'),
+  maxOverMean: numberOf('Requests per capacity over the mean, in the hour in which that was most.'),
+  host: text('Which host that was.'),
+  hour: instant('End of that hour.'),
+  mean: numberOf('Mean over all hours.'),
+});
+const ZONE_USE = viewSchema<ZoneUseView>('ZoneUse', 'What the hosts of a zone used of their capacity.', {
+  cluster: text('Of which.'),
+  zone: text('Of which.'),
+  utilization: numberOf('Mean over all hours, 0 to 1.'),
+  most: numberOf('The highest of them.'),
+  hour: instant('End of that hour.'),
+});
+const SPREAD = viewSchema<WeeklyReview['spread']>('ReviewSpread', 'Who carried more than others.', {
+  hosts: listOf(ref<HostSpreadView>(HOST_SPREAD), 'By cluster, the most uneven first.'),
+  zones: listOf(ref<ZoneUseView>(ZONE_USE), 'Where balancers tell utilization, the highest first.'),
+});
+const STANDARD = viewSchema<WeeklyReview['standard']>('ReviewStandard', 'As GET /api/v1/scorecard has it.', {
+  scores: listOf(ref<ScoreView>(SCORE), 'Each line of the traffic standard.'),
+  headroom: ref<HeadroomView>(HEADROOM),
+});
+const COSTS_OF_WEEK = viewSchema<WeeklyReview['cost']>('ReviewCost', 'As GET /api/v1/cost has it.', {
+  totals: ref<CostView['totals']>(COST_TOTALS),
+  services: listOf(ref<ServiceCostView>(SERVICE_COST), 'Those with the largest share of anything first.'),
+  versions: listOf(ref<VersionTrafficView>(VERSION_TRAFFIC), 'Requests by config version.'),
+});
+
 export const REVIEW = viewSchema<WeeklyReview>('WeeklyReview', 'The review of one ISO week.', {
   week: text('ISO 8601: 2026-W48, Monday 00:00 UTC to Monday.'),
   from: instant('Its start.'),
@@ -165,6 +203,9 @@ export const REVIEW = viewSchema<WeeklyReview>('WeeklyReview', 'The review of on
   pageLoad: ref(PARTS.pageLoad),
   levels: ref(PARTS.levels),
   config: ref(PARTS.config),
+  standard: ref(STANDARD),
+  cost: ref(COSTS_OF_WEEK),
+  spread: ref(SPREAD),
   certificates: ref(PARTS.certificates),
   followUps: ref(PARTS.followUps),
 });
@@ -182,6 +223,11 @@ export const REVIEW_SCHEMAS: readonly NamedSchema[] = [
   CONFIG,
   DUE,
   FOLLOW_UP,
+  HOST_SPREAD,
+  ZONE_USE,
+  SPREAD,
+  STANDARD,
+  COSTS_OF_WEEK,
   ...Object.values(PARTS),
   REVIEW,
 ];

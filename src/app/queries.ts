@@ -137,7 +137,7 @@ export function createQueries(deps: QueriesDeps): Queries {
     review(week) {
       const { store, noiseMarks, followUpStore } = deps;
       return review(
-        { store, noiseMarks, followUps: followUpStore, detectors: deps.detectors() },
+        { store, noiseMarks, followUps: followUpStore, detectors: deps.detectors(), standard: deps.standard() },
         week,
         deps.clock.now(),
       );

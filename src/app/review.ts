@@ -1,6 +1,7 @@
 import type { EpochMs } from '../base/units.ts';
 import type { DetectorSettings } from '../detect/settings.ts';
 import type { WeeklyReview } from '../model/review.ts';
+import type { TrafficStandard } from '../model/scorecard.ts';
 import { lastWeek, type PastIncident, rowsFrom, type WeekSpan, weekSpan } from '../review/input.ts';
 import { reviewMarkdown } from '../review/markdown.ts';
 import { weeklyReview } from '../review/weekly-review.ts';
@@ -18,11 +19,12 @@ export interface ReviewDeps {
   readonly noiseMarks: Pick<NoiseMarkStore, 'list'>;
   readonly followUps: Pick<FollowUpStore, 'list'>;
   readonly detectors: ReadonlyMap<string, DetectorSettings>;
+  readonly standard: TrafficStandard;
 }
 
 /** The review of an ISO week, null = the last that is over; undefined where the text names no week. */
 export function review(
-  { store, noiseMarks, followUps, detectors }: ReviewDeps,
+  { store, noiseMarks, followUps, detectors, standard }: ReviewDeps,
   week: string | null,
   now: EpochMs,
 ): WeeklyReview | undefined {
@@ -35,6 +37,7 @@ export function review(
     marks: noiseMarks.list(null),
     followUps: followUps.list(),
     detectors,
+    standard,
   });
 }
 
@@ -44,9 +47,11 @@ function incidentsOf(store: ReviewDeps['store'], { from, until }: WeekSpan): rea
   const states = ['open', 'acknowledged', 'resolved'] as const;
   for (let before: number | null = null; ; ) {
     const some = store.listIncidents({ states, before, limit: INCIDENTS_AT_ONCE });
-    for (const { id, openedAt, resolvedAt } of some) {
+    for (const { id, openedAt, resolvedAt, members, mergedInto } of some) {
       if (openedAt > until || (resolvedAt !== null && resolvedAt <= from)) continue;
-      found.push({ id, timeline: store.timeline(id), sends: store.sends(id) });
+      const isOpened = openedAt >= from && typeof mergedInto !== 'number';
+      const alerts = members.flatMap(({ alert, joinedAt }) => (joinedAt < until ? [alert.name] : []));
+      found.push({ id, timeline: store.timeline(id), sends: store.sends(id), ...(isOpened ? { alerts } : {}) });
     }
     before = some.at(-1)?.id ?? null;
     if (before === null || some.length < INCIDENTS_AT_ONCE) return found;
@@ -56,13 +61,13 @@ function incidentsOf(store: ReviewDeps['store'], { from, until }: WeekSpan): rea
 /** The review from a data directory, also while a service writes there. Throws AppError where it cannot be read. */
 export function reviewOf(
   dataDir: string,
-  detectors: ReviewDeps['detectors'],
+  rules: Pick<ReviewDeps, 'detectors' | 'standard'>,
   week: string | null,
   now: EpochMs,
 ): WeeklyReview | undefined {
   const store = readSqliteStore(incidentsFileIn(dataDir));
   try {
-    return review({ store, noiseMarks: store.noiseMarks, followUps: store.followUps, detectors }, week, now);
+    return review({ store, noiseMarks: store.noiseMarks, followUps: store.followUps, ...rules }, week, now);
   } finally {
     store.close();
   }

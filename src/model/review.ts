@@ -1,5 +1,6 @@
 import type { Owner, Severity } from './alert.ts';
 import type { MeasureName } from './measure.ts';
+import type { CostView, HostSpreadView, ScorecardView, ZoneUseView } from './scorecard.ts';
 import type { LabelObject } from './views.ts';
 
 /**
@@ -28,6 +29,10 @@ export interface WeeklyReview {
   readonly pageLoad: Part<ReviewPageLoad>;
   readonly levels: Part<ReviewLevel>;
   readonly config: Part<ReviewConfig> & { readonly limit: number | null };
+  /** Against the traffic standard; what services cost; who carried more than others. */
+  readonly standard: Pick<ScorecardView, 'scores' | 'headroom'>;
+  readonly cost: Pick<CostView, 'totals' | 'services' | 'versions'>;
+  readonly spread: { readonly hosts: readonly HostSpreadView[]; readonly zones: readonly ZoneUseView[] };
   readonly certificates: Part<ReviewCertificate>;
   readonly followUps: Part<ReviewFollowUp>;
 }

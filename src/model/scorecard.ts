@@ -111,6 +111,27 @@ export interface CostView {
   readonly versions: readonly VersionTrafficView[];
 }
 
+/** The busiest host of a cluster over the mean of its hosts, by hours. */
+export interface HostSpreadView {
+  readonly cluster: string;
+  /** In the hour in which it was most, and which host that was. */
+  readonly maxOverMean: number;
+  readonly host: string;
+  readonly hour: string;
+  /** Over all hours. */
+  readonly mean: number;
+}
+
+/** What the hosts of a zone used of their capacity, 0 to 1. */
+export interface ZoneUseView {
+  readonly cluster: string;
+  readonly zone: string;
+  /** Mean over all hours, and the highest of them. */
+  readonly utilization: number;
+  readonly most: number;
+  readonly hour: string;
+}
+
 export interface VersionTrafficView {
   readonly version: string;
   /** Part of the configuration; `""` where it is not told. */

@@ -6,6 +6,7 @@ import type { FollowUp } from '../model/follow-up.ts';
 import type { IncidentChange, NotificationReason } from '../model/incident.ts';
 import type { HourlyFigures } from '../model/measure.ts';
 import type { NoiseMark } from '../model/noise-mark.ts';
+import type { TrafficStandard } from '../model/scorecard.ts';
 
 export const WEEK_MS = 7 * DAY;
 /** This week and the four before it. */
@@ -23,6 +24,8 @@ export interface PastSend {
 
 export interface PastIncident {
   readonly id: number;
+  /** Names of the alerts that were in it by the end of the week; absent = it was not opened in the week. */
+  readonly alerts?: readonly string[];
   readonly timeline: readonly IncidentChange[];
   readonly sends: readonly PastSend[];
 }
@@ -44,6 +47,7 @@ export interface ReviewInput {
   readonly marks: readonly NoiseMark[];
   readonly followUps: readonly FollowUp[];
   readonly detectors: ReadonlyMap<string, DetectorSettings>;
+  readonly standard: TrafficStandard;
 }
 
 /** A week as it stands at `now`; undefined where the text names none. */

@@ -5,6 +5,7 @@ import { percentText } from '../model/phrases.ts';
 import type { ReviewLevel, WeeklyReview } from '../model/review.ts';
 import { MEASURE_WORDS, measureText, subjectWords } from '../trend/words.ts';
 import { whyUnknown } from './levels.ts';
+import { costSection, spreadSection, standardSection, versionSection } from './standard-sections.ts';
 import { groupWords } from './words.ts';
 
 /** Of each table the worst; the JSON has all. */
@@ -19,6 +20,10 @@ const SECTIONS: readonly ToSection[] = [
   budgetSection,
   incidentSection,
   pageLoadSection,
+  standardSection,
+  costSection,
+  versionSection,
+  spreadSection,
   levelSection('zones', 'Zones', ['zone_skew', 'cross_zone']),
   levelSection('hosts', 'Hosts and balancers', ['host_skew', 'connection_skew', 'handshake_skew']),
   levelSection('churn', 'Ejections and health checks', ['ejections', 'health_changes']),

@@ -9,6 +9,7 @@ export interface SubjectShape {
 
 export const SHAPE = {
   cluster: { with: ['cluster'] },
+  clusterZone: { with: ['cluster', 'zone'] },
   layer: { with: ['cluster', 'layer'] },
   listener: { with: ['listener'] },
   balancer: { with: ['balancer'] },

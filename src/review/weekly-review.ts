@@ -5,11 +5,15 @@ import { labelsKey } from '../model/labels.ts';
 import { percentText } from '../model/phrases.ts';
 import type { ReviewState, WeeklyReview } from '../model/review.ts';
 import { budgetsOf, configOf } from './budgets.ts';
+import { costOf } from './cost.ts';
 import { certificatesOf, followUpsOf } from './dues.ts';
+import { headroomOf } from './headroom.ts';
 import { incidentsOf, pageLoadOf, pagesOf } from './incidents.ts';
 import { type ReviewInput, WEEK_MS, type WeekSpan } from './input.ts';
 import { levelsOf, trendsOf } from './levels.ts';
+import { scoresOf } from './scorecard.ts';
 import { groupWeeks } from './spends.ts';
+import { hostSpreads, zoneUses } from './spread.ts';
 import { tasksOf } from './tasks.ts';
 import { groupWords } from './words.ts';
 
@@ -43,10 +47,21 @@ export function weeklyReview(given: ReviewInput): WeeklyReview {
     pageLoad: pageLoadOf(input),
     levels: levelsOf(input),
     config: configOf(groups, input),
+    ...standardOf(input),
     certificates: certificatesOf(input),
     followUps: followUpsOf(input),
   };
   return { ...told, headline: headlineOf(told), toDo: told.state === 'no_data' ? [] : tasksOf(told) };
+}
+
+function standardOf({ rows, span, incidents, standard }: ReviewInput): Pick<WeeklyReview, 'standard' | 'cost' | 'spread'> {
+  const own = rows.filter(({ hour }) => hour > span.from);
+  const opened = incidents.flatMap(({ id, alerts }) => (alerts === undefined ? [] : [{ id, alerts }]));
+  return {
+    standard: { scores: scoresOf(own, opened, standard), headroom: headroomOf(own, standard) },
+    cost: costOf(own),
+    spread: { hosts: hostSpreads(own), zones: zoneUses(own) },
+  };
 }
 
 function stateOf({ from, to, until }: WeekSpan, hoursKnown: number, incidents: number): ReviewState {

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cost, scorecard } from '../../src/app/scorecard-views.ts';
-import { DAY, epochMs, HOUR, MINUTE } from '../../src/base/units.ts';
+import { review } from '../../src/app/review.ts';
+import { DAY, type EpochMs, epochMs, HOUR, MINUTE } from '../../src/base/units.ts';
 import { labelsKey, labelsOf } from '../../src/model/labels.ts';
 import type { HourlyFigures } from '../../src/model/measure.ts';
+import type { WeeklyReview } from '../../src/model/review.ts';
 import type { CostView, ScorecardView, TrafficStandard } from '../../src/model/scorecard.ts';
+import { reviewMarkdown } from '../../src/review/markdown.ts';
 import { DRILL_EPOCH, rehearse } from '../../src/sim/drill/rehearse.ts';
 import type { EmittedFlavor } from '../../src/sim/emit/emitter.ts';
 import { BOUNDS_S, BUCKETS } from '../../src/sim/histogram-columns.ts';
@@ -12,6 +15,7 @@ import { noisyNeighbour } from '../../src/sim/scenarios/neighbours.ts';
 import type { Plan } from '../../src/sim/scenarios/scenario.ts';
 import { handshakeCpuS } from '../../src/sim/tls/costs.ts';
 import { createMemoryStore } from '../../src/store/memory-store.ts';
+import type { IncidentStore } from '../../src/store/store.ts';
 import { costPage } from '../../src/ui/pages/cost.ts';
 import { scorecardSection } from '../../src/ui/pages/scorecard.ts';
 import { figureWords, percentWords } from '../../src/ui/phrases.ts';
@@ -61,6 +65,7 @@ interface Run {
   readonly row: (hourMs: number, subject: Readonly<Record<string, string>>) => HourlyFigures | undefined;
   readonly cost: CostView;
   readonly scorecard: ScorecardView;
+  readonly review: WeeklyReview;
 }
 
 const rules = shippedRules();
@@ -86,7 +91,19 @@ function run(flavor: EmittedFlavor): Run {
     row: (hourMs, subject) => byKey.get(`${DRILL_EPOCH + hourMs} ${labelsKey(labelsOf(Object.entries(subject)))}`),
     cost: cost(store, WEEK, later),
     scorecard: scorecard(store, standard, WEEK, later),
+    review: reviewOf(store, standard, later),
   };
+}
+
+function reviewOf(store: IncidentStore, standard: TrafficStandard, now: EpochMs): WeeklyReview {
+  const { detectors } = rules;
+  const made = review(
+    { store, noiseMarks: { list: () => [] }, followUps: { list: () => [] }, detectors, standard },
+    WEEK,
+    now,
+  );
+  assert.ok(made !== undefined);
+  return made;
 }
 
 const near = (value: number | undefined | null, wanted: number, within: number, what: string): void =>
@@ -209,6 +226,33 @@ describe('what is kept of each hour is what the simulated fleet itself has count
       const own = truth.total(`requests version ${version}`);
       assert.ok(markup.includes(`>${version}</th><td>–</td><td>${figureWords(own)}</td>`), `${version}: ${own}`);
       assert.equal(views.cost.versions.find((one) => one.version === version)?.share, own / all);
+    }
+  });
+
+  test('the weekly review has them all, as JSON and as Markdown', () => {
+    const { standard, cost: costs, spread } = views.review;
+    assert.deepEqual(standard, { scores: views.scorecard.scores, headroom: views.scorecard.headroom });
+    const { totals, services, versions } = views.cost;
+    assert.deepEqual(costs, { totals, services, versions });
+    const text = reviewMarkdown(views.review);
+    for (const { name, hosts } of plan.fleet.clusters) {
+      const skews = HOURS.map((hour) => {
+        const counts = hosts.map((host) => truth.of(hour, `requests host ${host.name}`));
+        return (Math.max(...counts) * counts.length) / counts.reduce((sum, count) => sum + count, 0);
+      });
+      const worst = Math.max(...skews);
+      near(spread.hosts.find(({ cluster }) => cluster === name)?.maxOverMean, worst, 1e-9, `max/mean of ${name}`);
+      assert.ok(text.includes(`| ${name} | ${worst.toFixed(2)}x |`), `${name} ${worst.toFixed(2)}x`);
+      for (const [z, zone] of ZONES.entries()) {
+        const own = hosts.filter((host) => host.zone === z);
+        const busy = own.reduce((sum, host) => sum + truth.total(`busy host ${host.name}`), 0);
+        const used = busy / own.reduce((sum, host) => sum + host.slots, 0) / (HOURS.length * 3600);
+        const found = spread.zones.find((one) => one.cluster === name && one.zone === zone);
+        near(found?.utilization, used, ROUNDED, `utilization of ${name} in ${zone} over the week`);
+      }
+    }
+    for (const version of ['v1', 'v2']) {
+      assert.ok(text.includes(`| ${version} | ${truth.total(`requests version ${version}`)} |`), version);
     }
   });
 

@@ -7,6 +7,7 @@ import type { HourBudget, HourlyFigures, MeasureName } from '../../src/model/mea
 import { type PastIncident, type ReviewInput, weekSpan } from '../../src/review/input.ts';
 import { weeklyReview } from '../../src/review/weekly-review.ts';
 import { shippedDetectors } from './shipped-detectors.ts';
+import { shippedRules } from './shipped-rules.ts';
 
 /** Rows and incidents of one week, 2026-W09, and the four before it. */
 export const HOUR = 3_600_000;
@@ -139,7 +140,7 @@ export function pastIncident(
 export function reviewInput(given: Partial<ReviewInput> = {}, now: EpochMs = LATER): ReviewInput {
   const span = weekSpan(WEEK_NAME, now);
   if (span === undefined) throw new Error('BUG: the week of the tests is none');
-  return { span, rows: [], incidents: [], marks: [], followUps: [], detectors: shippedDetectors(), ...given };
+  return { span, rows: [], incidents: [], marks: [], followUps: [], detectors: shippedDetectors(), standard: shippedRules().scorecard, ...given };
 }
 
 export const SLO = { slo: 'checkout-availability', 'lb.upstream.cluster': 'shop | <b>' };
