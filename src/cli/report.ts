@@ -25,7 +25,12 @@ export function runReport({ week, format, configPath, dataDir }: ReportArgs, io:
   const rules = readRules(config, io);
   if (rules === null) return EXIT.failed;
   try {
-    const review = reviewOf(config.dataDir, { detectors: rules.detectors, standard: rules.scorecard }, week, systemClock.now());
+    const review = reviewOf(
+      config.dataDir,
+      { detectors: rules.detectors, standard: rules.scorecard },
+      week,
+      systemClock.now(),
+    );
     if (review === undefined) {
       io.stderr(`--week ${week} is no ISO week such as 2026-W48.\n`);
       return EXIT.usage;

@@ -1,12 +1,14 @@
 import { formatInstant } from '../base/instant.ts';
-import type { HostSpreadView, ZoneUseView } from '../model/scorecard.ts';
 import type { HourlyFigures } from '../model/measure.ts';
+import type { HostSpreadView, ZoneUseView } from '../model/scorecard.ts';
 import { bySubject, SHAPE } from './tally.ts';
 
 /** Requests of the busiest host of each cluster over the mean of its hosts, by capacity; the most uneven first. */
 export function hostSpreads(rows: readonly HourlyFigures[]): readonly HostSpreadView[] {
   const found = bySubject(rows, SHAPE.cluster).flatMap(({ subject, hours }): HostSpreadView[] => {
-    const told = hours.flatMap((row) => (row.figures.host_skew === undefined ? [] : [{ row, skew: row.figures.host_skew }]));
+    const told = hours.flatMap((row) =>
+      row.figures.host_skew === undefined ? [] : [{ row, skew: row.figures.host_skew }],
+    );
     const [first, ...others] = told;
     if (first === undefined) return [];
     const worst = others.reduce((most, one) => (one.skew > most.skew ? one : most), first);

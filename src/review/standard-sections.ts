@@ -24,11 +24,15 @@ export function standardSection({ standard: { scores, headroom } }: WeeklyReview
     `${TARGETS[one.target.is]} ${valueText(one.unit, one.target.value)}`,
     one.detail,
   ]);
-  const left = headroom.headroom === null ? 'not known' : headroom.headroom > 0 ? percentText(headroom.headroom) : 'none';
+  const left =
+    headroom.headroom === null ? 'not known' : headroom.headroom > 0 ? percentText(headroom.headroom) : 'none';
   const room = `Headroom at peak if no handshake resumed a session: ${left} (${headroom.detail}).`;
-  return section('standard', 'Scorecard', [room], [
-    { title: 'Against the traffic standard', columns: ['Standard', 'State', 'Value', 'Target', 'Where'], rows },
-  ]);
+  return section(
+    'standard',
+    'Scorecard',
+    [room],
+    [{ title: 'Against the traffic standard', columns: ['Standard', 'State', 'Value', 'Target', 'Where'], rows }],
+  );
 }
 
 const COST_TITLES: Readonly<Record<Cost, string>> = {
@@ -44,12 +48,17 @@ export function costSection({ week, cost: { services, totals } }: WeeklyReview):
   const rows = services.map(({ service, costs }): Cell[] => [service, ...COSTS.map((cost) => share(costs[cost]))]);
   const missing = COSTS.filter((cost) => totals[cost].total === null).map((cost) => totals[cost].detail);
   const link: Cell = { kind: 'link', text: 'Amounts', href: `/cost/${week}` };
-  const told = rows.length === 0 ? [] : [shortened('Share of each service', ['Service', ...COSTS.map((cost) => COST_TITLES[cost])], rows)];
+  const told =
+    rows.length === 0
+      ? []
+      : [shortened('Share of each service', ['Service', ...COSTS.map((cost) => COST_TITLES[cost])], rows)];
   const more = [{ title: 'More', columns: ['Page'], rows: [[link]] }];
-  return section('cost', 'Cost of services', [missing.length === 0 ? null : `Not known: ${missing.join('; ')}.`], [
-    ...told,
-    ...more,
-  ]);
+  return section(
+    'cost',
+    'Cost of services',
+    [missing.length === 0 ? null : `Not known: ${missing.join('; ')}.`],
+    [...told, ...more],
+  );
 }
 
 /** Requests of clients by the config version that answered them. */
@@ -81,10 +90,15 @@ export function spreadSection({ spread: { hosts, zones } }: WeeklyReview): Docum
     { kind: 'time', at: hour },
   ]);
   const none = zones.length === 0 ? 'No balancer tells the utilization of hosts.' : null;
-  return section('spread', 'Busiest hosts and utilization of zones', [none], [
-    shortened('Busiest host over the mean', ['Cluster', 'Most', 'Host', 'Hour until', 'Mean of hours'], hostRows),
-    shortened('Utilization by zone', ['Cluster, zone', 'Mean', 'Most', 'Hour until'], zoneRows),
-  ]);
+  return section(
+    'spread',
+    'Busiest hosts and utilization of zones',
+    [none],
+    [
+      shortened('Busiest host over the mean', ['Cluster', 'Most', 'Host', 'Hour until', 'Mean of hours'], hostRows),
+      shortened('Utilization by zone', ['Cluster, zone', 'Mean', 'Most', 'Hour until'], zoneRows),
+    ],
+  );
 }
 
 function shortened(title: string, columns: readonly string[], rows: DocumentTable['rows']): DocumentTable {

@@ -54,7 +54,12 @@ export function weeklyReview(given: ReviewInput): WeeklyReview {
   return { ...told, headline: headlineOf(told), toDo: told.state === 'no_data' ? [] : tasksOf(told) };
 }
 
-function standardOf({ rows, span, incidents, standard }: ReviewInput): Pick<WeeklyReview, 'standard' | 'cost' | 'spread'> {
+function standardOf({
+  rows,
+  span,
+  incidents,
+  standard,
+}: ReviewInput): Pick<WeeklyReview, 'standard' | 'cost' | 'spread'> {
   const own = rows.filter(({ hour }) => hour > span.from);
   const opened = incidents.flatMap(({ id, alerts }) => (alerts === undefined ? [] : [{ id, alerts }]));
   return {

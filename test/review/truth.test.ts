@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cost, scorecard } from '../../src/app/scorecard-views.ts';
 import { review } from '../../src/app/review.ts';
+import { cost, scorecard } from '../../src/app/scorecard-views.ts';
 import { DAY, type EpochMs, epochMs, HOUR, MINUTE } from '../../src/base/units.ts';
 import { labelsKey, labelsOf } from '../../src/model/labels.ts';
 import type { HourlyFigures } from '../../src/model/measure.ts';

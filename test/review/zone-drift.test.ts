@@ -55,7 +55,11 @@ describe('the review of a simulated month in which a zone gets 2 % more each wee
 
   const make = (from: SqliteStore, now: EpochMs, week: string | null = WEEK): WeeklyReview => {
     const { noiseMarks, followUps } = from;
-    const made = review({ store: from, noiseMarks, followUps, detectors: rules.detectors, standard: rules.scorecard }, week, now);
+    const made = review(
+      { store: from, noiseMarks, followUps, detectors: rules.detectors, standard: rules.scorecard },
+      week,
+      now,
+    );
     assert.ok(made !== undefined);
     return made;
   };

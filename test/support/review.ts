@@ -140,7 +140,16 @@ export function pastIncident(
 export function reviewInput(given: Partial<ReviewInput> = {}, now: EpochMs = LATER): ReviewInput {
   const span = weekSpan(WEEK_NAME, now);
   if (span === undefined) throw new Error('BUG: the week of the tests is none');
-  return { span, rows: [], incidents: [], marks: [], followUps: [], detectors: shippedDetectors(), standard: shippedRules().scorecard, ...given };
+  return {
+    span,
+    rows: [],
+    incidents: [],
+    marks: [],
+    followUps: [],
+    detectors: shippedDetectors(),
+    standard: shippedRules().scorecard,
+    ...given,
+  };
 }
 
 export const SLO = { slo: 'checkout-availability', 'lb.upstream.cluster': 'shop | <b>' };

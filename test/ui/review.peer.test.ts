@@ -37,7 +37,8 @@ function reviewOfDrift() {
   });
   finish();
   const none = { list: () => [] };
-  const deps = { store, noiseMarks: none, followUps: none, detectors: rules.detectors };
+  const { detectors, scorecard: standard } = rules;
+  const deps = { store, noiseMarks: none, followUps: none, detectors, standard };
   return review(deps, '2026-W13', epochMs(end + 86_400_000));
 }
 
