@@ -82,7 +82,7 @@ function headlineOf(told: Omit<WeeklyReview, 'headline' | 'toDo'>): string {
   const pages = pagesOf(incidents.items);
   const noise = pagesOf(incidents.items.filter((one) => one.noise !== null));
   const [lowest] = budgets.items;
-  return [
+  const line = [
     `${counted(incidents.items.length, 'incident')}, ${counted(pages, 'page')}${noise === 0 ? '' : ` (${noise} noise)`}`,
     ...(lowest === undefined || lowest.leftAtEnd === null
       ? []
@@ -91,6 +91,7 @@ function headlineOf(told: Omit<WeeklyReview, 'headline' | 'toDo'>): string {
       ? `${counted(trends.items.length, 'slow change')} for the worse below every page`
       : 'trends not known yet',
   ].join('; ');
+  return `${line.charAt(0).toUpperCase()}${line.slice(1)}.`;
 }
 
 const counted = (count: number, what: string): string =>
