@@ -14,7 +14,12 @@ test('pages are judged by API and by form, also those of an incident that is ove
   assert.equal((await post('/api/v1/incidents/999/noise', {})).statusCode, 404);
   assert.equal((await post('/api/v1/incidents/40/noise', { nose: true })).statusCode, 400);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const sent = await app.inject({ method: 'POST', url: '/incidents/41/noise', headers: form, payload: 'noise=no&by=bob' });
+  const sent = await app.inject({
+    method: 'POST',
+    url: '/incidents/41/noise',
+    headers: form,
+    payload: 'noise=no&by=bob',
+  });
   assert.equal(sent.statusCode, 303);
   assert.deepEqual(judged, [
     { incident: 40, isNoise: true, by: 'ada', note: 'a test' },

@@ -21,8 +21,12 @@ function folderOf(t: TestContext): string {
 async function report(cwd: string, ...args: readonly string[]) {
   const said = { stdout: '', stderr: '' };
   const code = await createProgram({
-    stdout: (text) => void (said.stdout += text),
-    stderr: (text) => void (said.stderr += text),
+    stdout(text) {
+      said.stdout += text;
+    },
+    stderr(text) {
+      said.stderr += text;
+    },
     stdin: Readable.from([]),
     cwd,
     env: {},
