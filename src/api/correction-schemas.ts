@@ -5,6 +5,7 @@ import {
   type CorrectionDetailView,
   type CorrectionEffectView,
   type CorrectionMarkView,
+  type CorrectionPreviewView,
   type CorrectionView,
   type RecurrenceView,
   type TimeRangeView,
@@ -99,6 +100,15 @@ export const CORRECTION_DETAIL = viewSchema<CorrectionDetailView>(
     groups: wholeOf('Groups that it applies to.'),
     effects: listOf(ref<CorrectionEffectView>(CORRECTION_EFFECT), 'Its effect on the first 200 of them.'),
     audit: listOf(ref<AuditEntryView>(AUDIT_ENTRY), 'What was done to it, oldest first.'),
+  },
+);
+
+export const CORRECTION_PREVIEW = viewSchema<CorrectionPreviewView>(
+  'CorrectionPreview',
+  'What a correction would do if it were made now.',
+  {
+    groups: wholeOf('Groups that it would apply to.'),
+    effects: listOf(ref<CorrectionEffectView>(CORRECTION_EFFECT), 'Its effect on the first 200 of them.'),
   },
 );
 

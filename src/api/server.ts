@@ -15,7 +15,7 @@ import { registerAlertRoutes } from './routes/alerts.ts';
 import { registerCompareRoutes } from './routes/compare.ts';
 import { registerConfigVersionRoutes } from './routes/config-versions.ts';
 import { registerCorrectionRoutes } from './routes/corrections.ts';
-import { registerEventRoutes } from './routes/events.ts';
+import { type EventLimits, registerEventRoutes } from './routes/events.ts';
 import { registerFleetRoutes } from './routes/fleet.ts';
 import { registerFollowUpRoutes } from './routes/follow-ups.ts';
 import { registerForeignAlertRoutes } from './routes/foreign-alerts.ts';
@@ -43,6 +43,8 @@ export interface ApiServerOptions extends RouteDeps {
   readonly baseUrl?: () => string;
   /** Base of dashboard links in runbooks, without a trailing slash. */
   readonly grafanaUrl?: string | null;
+  /** Of `/api/v1/events`. */
+  readonly eventLimits?: Partial<EventLimits>;
   /** Adds the pages. They see every hook of the API but their parsers and handlers stay their own. */
   readonly registerPages?: (app: FastifyInstance, runbook: IncidentRunbook) => void | Promise<void>;
   /** Frames a runbook; plain markup without it. */
@@ -81,7 +83,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<Fastif
   registerIncidentRoutes(app, options);
   registerIncidentActionRoutes(app, options);
   registerFollowUpRoutes(app, options);
-  registerEventRoutes(app, options);
+  registerEventRoutes(app, options, options.eventLimits);
   registerSilenceRoutes(app, options);
   registerAlertmanagerRoutes(app, options);
   registerCorrectionRoutes(app, options);

@@ -1,6 +1,19 @@
 import { MEASURE_NAMES } from '../model/measure.ts';
-import type { TrendsView, TrendView } from '../model/views.ts';
-import { instant, labelSet, listOf, numberOf, oneOf, ref, text, viewSchema, wholeOf } from './schema-parts.ts';
+import type { TrendRowView, TrendSeriesView, TrendsView, TrendView } from '../model/views.ts';
+import {
+  instant,
+  labelSet,
+  listOf,
+  numberOf,
+  numberOrNull,
+  oneOf,
+  ref,
+  text,
+  textOrNull,
+  texts,
+  viewSchema,
+  wholeOf,
+} from './schema-parts.ts';
 
 export const TREND = viewSchema<TrendView>('Trend', 'A slow change for the worse. It pages and tickets nobody.', {
   subject: labelSet('cluster, zone, balancer; empty = the whole fleet.'),
@@ -23,4 +36,20 @@ export const TRENDS = viewSchema<TrendsView>('Trends', 'Slow changes for the wor
   weeks: wholeOf('As asked.'),
   hours: wholeOf('Hours of the span of which anything is known.'),
   findings: listOf(ref<TrendView>(TREND), 'The steepest, by its threshold, first.'),
+});
+
+export const TREND_ROW = viewSchema<TrendRowView>('TrendRow', 'One measure of one subject, day by day.', {
+  subject: labelSet('cluster, zone, balancer; empty = the whole fleet.'),
+  values: listOf(numberOrNull('The middle hour of a level, the sum of a count.'), 'By the days of the series.'),
+  top: listOf(textOrNull('The busiest host in most hours, of host_skew.'), 'By the days of the series.'),
+});
+
+export const TREND_SERIES = viewSchema<TrendSeriesView>('TrendSeries', 'One measure of all its subjects over weeks.', {
+  measure: oneOf(MEASURE_NAMES, 'As asked.'),
+  unit: text('Of values; 1 = a ratio.'),
+  from: instant('Start of the span.'),
+  until: instant('Its end, on the hour.'),
+  weeks: wholeOf('As asked.'),
+  days: texts('Begins of the days of UTC; the last one is as far as it has come.'),
+  rows: listOf(ref<TrendRowView>(TREND_ROW), 'Those that are the worst now come first.'),
 });

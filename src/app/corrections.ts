@@ -1,4 +1,4 @@
-import type { CorrectionBook } from '../aggregate/correction-book.ts';
+import { CorrectionBook } from '../aggregate/correction-book.ts';
 import type { SloCells } from '../aggregate/view.ts';
 import type { EpochMs } from '../base/units.ts';
 import { correctionEffect } from '../burn/correction-effect.ts';
@@ -6,10 +6,12 @@ import { zoneRulesOf } from '../config/zone-rules.ts';
 import type { Correction } from '../model/correction.ts';
 import { labelsToObject } from '../model/labels.ts';
 import type {
+  BadField,
   Commands,
   CorrectionDetailView,
   CorrectionEffectView,
   CorrectionOutcome,
+  CorrectionPreviewView,
   CorrectionRequest,
   CorrectionView,
   Queries,
@@ -33,6 +35,8 @@ export interface CorrectionsDeps {
 export interface Corrections {
   list(filter: Parameters<Queries['corrections']>[0], now: EpochMs): ReturnType<Queries['corrections']>;
   detail(id: number, now: EpochMs): CorrectionDetailView | null;
+  /** What it would do; nothing is kept. */
+  preview(request: CorrectionRequest, now: EpochMs): CorrectionPreviewView | BadField;
   create(request: CorrectionRequest, now: EpochMs): CorrectionOutcome;
   change(id: number, change: Parameters<Commands['changeCorrection']>[1], now: EpochMs): CorrectionOutcome;
 }
@@ -46,15 +50,15 @@ export function createCorrections({ store, book, cells, slos }: CorrectionsDeps)
   };
   book.replace([...held.values()]);
 
-  const effectsOf = (id: number, now: EpochMs): Pick<CorrectionDetailView, 'groups' | 'effects'> => {
+  const effectsOf = (id: number, now: EpochMs, through = book): CorrectionPreviewView => {
     const effects: CorrectionEffectView[] = [];
     let groups = 0;
     for (const group of cells.groups()) {
-      const view = book.view(group, now);
+      const view = through.view(group, now);
       if (view.corrected?.exclusion.sources.some((source) => source.id === id) !== true) continue;
       groups += 1;
       if (groups > EFFECTS_MAX) continue;
-      const effect = correctionEffect(id, view, book.without(id, group, now), cells.feed(group, now), now);
+      const effect = correctionEffect(id, view, through.without(id, group, now), cells.feed(group, now), now);
       if (effect === null) continue;
       const { good, bad, before, after } = effect;
       const labels = labelsToObject(group.labels);
@@ -87,6 +91,15 @@ export function createCorrections({ store, book, cells, slos }: CorrectionsDeps)
     detail(id, now) {
       const correction = held.get(id);
       return correction === undefined ? null : detailOf(correction, now);
+    },
+
+    preview(request, now) {
+      const draft = readCorrection(request, now, slos(), zoneRulesOf);
+      if (draft.kind === 'bad_field') return draft;
+      const id = 1 + Math.max(0, ...held.keys());
+      const trial = new CorrectionBook(zoneRulesOf);
+      trial.replace([...held.values(), { ...draft, id, ended: null, undone: null }]);
+      return effectsOf(id, now, trial);
     },
 
     create(request, now) {

@@ -29,7 +29,7 @@ import {
   toSloView,
 } from './to-views.ts';
 import { red, tls } from './traffic-views.ts';
-import { trends, untilOf } from './trend-views.ts';
+import { trendSeries, trends, untilOf } from './trend-views.ts';
 
 export interface QueriesDeps {
   readonly clock: Clock;
@@ -122,6 +122,8 @@ export function createQueries(deps: QueriesDeps): Queries {
     followUps,
     compare: (asked) => compare(deps.features, deps.configPush(), deps.clock.now(), asked),
     trends: (until, weeks) => trends(deps.store, deps.detectors(), untilOf(until, deps.clock.now()), weeks),
+    trendSeries: ({ measure, until, weeks }) =>
+      trendSeries(deps.store, measure, untilOf(until, deps.clock.now()), weeks),
     sloHistory(asked) {
       const { cells, correctionBook, features, store } = deps;
       const states = ['open', 'acknowledged', 'resolved'] as const;
@@ -145,6 +147,7 @@ export function createQueries(deps: QueriesDeps): Queries {
     fleet: () => deps.features.balancers(deps.clock.now()).map(toBalancerView),
     corrections: (filter) => deps.corrections.list(filter, deps.clock.now()),
     correction: (id) => deps.corrections.detail(id, deps.clock.now()),
+    previewCorrection: (request) => deps.corrections.preview(request, deps.clock.now()),
     silences: (filter) => deps.silences.list(filter, deps.clock.now()),
     silence: (id) => deps.silences.one(id, deps.clock.now()),
     previewSilence: (matchers) => deps.silences.preview(matchers, deps.clock.now()),

@@ -4,8 +4,9 @@ import type { DetectorSettings } from '../detect/settings.ts';
 import { labelsToObject } from '../model/labels.ts';
 import { MEASURES, type MeasureName, type TrendFinding } from '../model/measure.ts';
 import { percentText } from '../model/phrases.ts';
-import type { TrendsView, TrendView } from '../model/views.ts';
+import type { TrendSeriesView, TrendsView, TrendView } from '../model/views.ts';
 import type { IncidentStore } from '../store/store.ts';
+import { dailySeries } from '../trend/daily.ts';
 import { findTrends, trendFrom } from '../trend/findings.ts';
 
 /** What is compared, as people say it. */
@@ -37,6 +38,27 @@ export function trends(
     weeks,
     hours: new Set(rows.map(({ hour }) => hour)).size,
     findings: findTrends(rows, settings, end, weeks).map((finding) => toView(finding, settings)),
+  };
+}
+
+/** A measure day by day in the `weeks` before `until`, from the same hours. */
+export function trendSeries(
+  store: IncidentStore,
+  measure: MeasureName,
+  until: EpochMs,
+  weeks: number,
+): TrendSeriesView {
+  const end = epochMs(Math.floor(until / HOUR) * HOUR);
+  const from = trendFrom(end, weeks);
+  const { days, rows } = dailySeries(store.hourly(from, end), measure, from, end);
+  return {
+    measure,
+    unit: MEASURES[measure].unit,
+    from: formatInstant(from),
+    until: formatInstant(end),
+    weeks,
+    days: days.map(formatInstant),
+    rows: rows.map(({ subject, values, top }) => ({ subject: labelsToObject(subject), values, top })),
   };
 }
 

@@ -342,6 +342,12 @@ export interface CorrectionEffectView {
   readonly budgetAfter: number | null;
 }
 
+/** What a correction would do if it were made now. */
+export interface CorrectionPreviewView {
+  readonly groups: number;
+  readonly effects: readonly CorrectionEffectView[];
+}
+
 export interface AuditEntryView {
   readonly seq: number;
   readonly at: string;
@@ -538,6 +544,34 @@ export interface TrendsView {
   readonly findings: readonly TrendView[];
 }
 
+/** One measure of one subject, day by day. */
+export interface TrendRowView {
+  readonly subject: LabelObject;
+  /** By the days of the series: the middle hour of a level, the sum of a count; null where nothing is known. */
+  readonly values: readonly (number | null)[];
+  /** Who was the busiest in most hours of each day, where the measure is about one of many. */
+  readonly top: readonly (string | null)[];
+}
+
+export interface TrendSeriesView {
+  readonly measure: MeasureName;
+  readonly unit: string;
+  readonly from: string;
+  readonly until: string;
+  readonly weeks: number;
+  /** Begins of the days of UTC; the last one is as far as it has come. */
+  readonly days: readonly string[];
+  /** Those that are the worst now come first. */
+  readonly rows: readonly TrendRowView[];
+}
+
+export interface TrendSeriesAsked {
+  readonly measure: MeasureName;
+  /** Null = now; rounded down to the hour. */
+  readonly until: string | null;
+  readonly weeks: number;
+}
+
 /** The read side that api and ui use. Filled by app/queries; does not assume that steps are in memory. */
 export interface Queries extends HistoryQueries {
   slos(): readonly SloView[];
@@ -557,6 +591,7 @@ export interface Queries extends HistoryQueries {
     readonly limit: number;
   }): Page<CorrectionView>;
   correction(id: number): CorrectionDetailView | null;
+  previewCorrection(request: CorrectionRequest): CorrectionPreviewView | BadField;
   /** Active ones first, then pending, then expired ones. */
   silences(filter: { readonly state: SilenceState | null }): readonly SilenceView[];
   silence(id: string): SilenceView | null;
@@ -572,6 +607,7 @@ export interface Queries extends HistoryQueries {
   compare(asked: ComparisonAsked): ComparisonView | NotComparableView;
   /** `until` an instant, null = now; it is rounded down to the hour. */
   trends(until: string | null, weeks: number): TrendsView;
+  trendSeries(asked: TrendSeriesAsked): TrendSeriesView;
   health(): Health;
   /** Markdown of a runbook, or null. `name` is the file name without `.md`. */
   runbook(name: string): string | null;

@@ -35,6 +35,8 @@ select, textarea { max-width: 100%; } input[type="checkbox"] { min-height: 0; wi
 .message { padding: 8px 12px; border: 1px solid var(--good); border-radius: 6px; }
 .answers { margin: 12px 0; } .answers div { display: grid; grid-template-columns: 8em minmax(0, 1fr); gap: 0 12px; padding: 6px 0; border-bottom: 1px solid var(--line); } .answers dt { font-size: 1rem; } .answers dd { overflow-wrap: anywhere; }
 .parts ul { display: flex; flex-wrap: wrap; gap: 0 16px; list-style: none; margin: 0; padding: 0; } .parts a { display: inline-block; padding: 6px 2px; }
+.strip { min-width: 14em; width: 50%; } .strip svg { display: block; width: 100%; height: 24px; border: 1px solid var(--line); }
+.strip .h1 { fill: color-mix(in srgb, var(--link) 45%, var(--ground)); } .strip .h2 { fill: color-mix(in srgb, var(--soft) 25%, var(--ground)); } .strip .h3 { fill: color-mix(in srgb, var(--page) 35%, var(--ground)); } .strip .h4 { fill: color-mix(in srgb, var(--page) 65%, var(--ground)); } .strip .h5 { fill: var(--page); }
 .map { display: flex; flex-wrap: wrap; gap: 12px; } .zone { margin: 0; padding: 8px 12px; max-width: 100%; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); } .zone.named { border: 2px solid var(--page); }
 .zone svg { display: block; max-width: 100%; height: auto; } .zone p { margin: 4px 0 0; max-width: 288px; font-size: .875rem; overflow-wrap: anywhere; }
 .spot { fill: var(--ground); stroke: var(--soft); stroke-width: 1.5; } .spot.failing { fill: var(--page); } .spot.silent { stroke-dasharray: 3 3; } .spot.named, .cross { stroke: var(--ink); stroke-width: 2.5; } .cross { fill: none; }

@@ -7,6 +7,7 @@ const PLACES = [
   { path: '/traffic', name: 'Traffic' },
   { path: '/fleet', name: 'Fleet' },
   { path: '/silences', name: 'Silences' },
+  { path: '/corrections', name: 'Corrections' },
   { path: '/actions', name: 'Actions' },
   { path: '/runbooks', name: 'Runbooks' },
 ] as const;

@@ -7,6 +7,7 @@ import type { Queries } from '../model/views.ts';
 import type { Html } from './html.ts';
 import { STAGE_RANGES, stagesPage } from './pages/stages.ts';
 import { TRAFFIC_RANGES, type TrafficAsked, trafficPage } from './pages/traffic.ts';
+import { MEASURE_OF, TREND_WEEKS } from './pages/trend-map.ts';
 
 type Send = (reply: FastifyReply, title: string, path: string, body: Html) => FastifyReply;
 type Given = Readonly<Record<string, unknown>>;
@@ -29,10 +30,12 @@ export function registerHistoryPages(server: FastifyInstance, queries: Queries, 
       range: TRAFFIC_RANGES.find((known) => known === one('range')) ?? '1h',
     };
     const seconds = lengthOf(asked.range) / 1000;
+    const weeks = TREND_WEEKS.find((known) => String(known) === one('weeks')) ?? null;
     const shown = {
       red: queries.red({ by: asked.by, seconds }),
       tls: queries.tls({ seconds }),
       skew: queries.skew({ by: asked.skewBy, cluster: asked.cluster, seconds }),
+      trend: weeks === null ? null : queries.trendSeries({ measure: MEASURE_OF[asked.skewBy], until: null, weeks }),
     };
     return send(reply, 'Traffic, TLS and skew', '/traffic', trafficPage(shown, asked));
   });

@@ -10,6 +10,7 @@ import { fleetPage } from './pages/fleet.ts';
 import { nowPage } from './pages/now.ts';
 import { registerActionPages } from './register-actions.ts';
 import { registerComparePage } from './register-compare.ts';
+import { registerCorrectionPages } from './register-corrections.ts';
 import { registerHistoryPages } from './register-history.ts';
 import { registerIncidentPages } from './register-incident.ts';
 import { registerSilencePages } from './register-silences.ts';
@@ -70,6 +71,7 @@ export function registerPages(server: FastifyInstance, { queries, commands, runb
   registerComparePage(server, queries, send);
   registerActionPages(server, { queries, commands }, send);
   registerSilencePages(server, { queries, commands }, send);
+  registerCorrectionPages(server, { queries, commands }, send);
   registerIncidentPages(server, { queries, commands, runbook }, send);
   server.get('/runbooks', (_, reply) => {
     const items = queries.runbookNames().map((name) => html`<li><a href="/runbooks/${name}">${name}</a></li>`);

@@ -52,6 +52,16 @@ describe('corrections as people make them', () => {
   test('answer with what they take out and what that does to the budget; undone, all is as before', () => {
     const { corrections, request, left } = setUp();
     assert.equal(left(), 0.5);
+    const preview = corrections.preview(request(), at(0));
+    assert.ok(!('kind' in preview));
+    assert.deepEqual([preview.effects[0]?.budgetBefore, preview.effects[0]?.budgetAfter], [0.5, 1]);
+    assert.equal(left(), 0.5);
+    assert.deepEqual(corrections.list({ state: null, cursor: null, limit: 9 }, at(0)).items, []);
+    assert.deepEqual(corrections.preview(request({ to: null }), at(0)), {
+      kind: 'bad_field',
+      field: 'to',
+      message: 'is needed, an RFC 3339 time; "end" can bring it forward',
+    });
     const made = done(corrections.create(request(), at(0)));
     assert.deepEqual([made.id, made.state, made.groups, made.effects.length], [1, 'over', 1, 1]);
     assert.deepEqual(
@@ -65,6 +75,11 @@ describe('corrections as people make them', () => {
         budgetAfter: 1,
       },
     );
+    assert.equal(left(), 1);
+
+    const half = corrections.preview(request({ to: iso(-5 * DAY + 30 * MINUTE) }), at(MINUTE));
+    assert.ok(!('kind' in half));
+    assert.deepEqual([half.groups, half.effects[0]?.bad, half.effects[0]?.budgetAfter], [1, 1080, 1]);
     assert.equal(left(), 1);
 
     // A second one over half of the same time: each shows its own events; the budget is that of both.

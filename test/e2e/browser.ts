@@ -13,6 +13,9 @@ export const launchChromium = (): Promise<Browser> => chromium.launch({ executab
 
 export const PHONE = { width: 320, height: 640 };
 export const DESK = { width: 1280, height: 900 };
+/** What is seen without scrolling. */
+export const DESK_SCREEN = { width: 1280, height: 800 };
+export const PHONE_SCREEN = { width: 390, height: 844 };
 
 export const screenshotFolder = (): string => mkdtempSync(join(tmpdir(), 'slowburn-e2e-'));
 

@@ -5,10 +5,12 @@ import type { Browser } from 'playwright-core';
 import type { IncidentView, Page as ListPage, SloView } from '../../src/model/views.ts';
 import {
   DESK,
+  DESK_SCREEN,
   type Faults,
   launchChromium,
   overflowOf,
   PHONE,
+  PHONE_SCREEN,
   screenshotFolder,
   seriousViolations,
   watchedPage,
@@ -37,10 +39,20 @@ describe('every page and action, on a service that a fleet in trouble pushes to'
     const slos = (await stage.service.json<ListPage<SloView>>('/api/v1/slos')).items;
     const slo = slos.find(({ groups }) => groups.some(({ bad }) => bad > 0));
     assert.ok(open !== undefined && slo !== undefined, 'nothing is open, or no budget was spent');
+    const [over] = await incidents('resolved');
+    assert.ok(over !== undefined, 'nothing is over');
     const id = encodeURIComponent(slo.id);
+    const [from, to] = [60, 55].map((ago) => new Date(stage.service.now - ago * MINUTE).toISOString());
+    const made = await fetch(stage.service.url('/api/v1/corrections'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ slos: [slo.id], reason: 'an accident of others', from, to }),
+    });
+    assert.equal(made.status, 200, await made.text());
     views = [
       '/',
       `/incidents/${open.id}`,
+      `/incidents/${over.id}`,
       '/slos',
       '/slos?sort=burn&order=desc&state=measured',
       `/slos/${id}`,
@@ -50,9 +62,12 @@ describe('every page and action, on a service that a fleet in trouble pushes to'
       '/traffic',
       '/traffic?by=host&skew=zone&range=5m',
       '/traffic?by=configVersion&skew=balancer',
+      '/traffic?skew=zone&weeks=5',
       '/fleet',
       '/compare',
       '/silences',
+      '/corrections',
+      '/corrections/1',
       '/actions',
       '/runbooks',
       `/runbooks/${open.runbook}`,
@@ -96,6 +111,37 @@ describe('every page and action, on a service that a fleet in trouble pushes to'
       return overflow > 0 ? [`${overflow} px too wide`] : [];
     });
   });
+
+  for (const [name, viewport] of [
+    ['a desk', DESK_SCREEN],
+    ['a phone', PHONE_SCREEN],
+  ] as const) {
+    test(`the first screen of an incident on ${name} says how bad, until when, who leads and what first`, async () => {
+      const watched = await watchedPage(browser, base(), { viewport, timezoneId: 'Asia/Kolkata', locale: 'en-GB' });
+      const { page } = watched;
+      const [open] = (await incidents('active')).filter(({ severity }) => severity === 'page');
+      assert.ok(open !== undefined, 'no page is open');
+      await page.goto(`${base()}/incidents/${open.id}`);
+      for (const question of ['How bad', 'Until when', 'Who leads', 'Do first']) {
+        const answer = page.locator('.answers > div', { hasText: question });
+        const box = await answer.boundingBox();
+        assert.ok(box !== null && box.y + box.height <= viewport.height, `${question} ends at ${box?.y} + ${box?.height}`);
+      }
+      const answers = (await page.locator('.answers').textContent()) ?? '';
+      assert.match(answers, /1 in [\d.]+ missed “[^”]+” since .* UTC \(.*GMT\+5:30\)/);
+      assert.match(answers, /Budget (gone in \d+ \w+ \(.*\), at about|exhausted)/);
+      await page.getByRole('link', { name: `Runbook ${open.runbook}` }).first().click();
+      assert.match(page.url(), /#runbook$/);
+      assert.ok(await page.locator('#runbook-first-minutes').isVisible());
+      assert.match((await page.locator('.runbook').textContent()) ?? '', new RegExp(`/api/v1/incidents/${open.id}|app-0`));
+      assert.equal(await page.locator('.zone svg').count(), await page.locator('.zone').count());
+      assert.ok((await page.locator('.spot.named').count()) > 0, 'nothing is marked on the map');
+      assert.equal(await overflowOf(page), 0);
+      await page.screenshot({ path: join(folder, `first-screen-${viewport.width}.png`) });
+      assert.deepEqual(watched.faults, []);
+      await page.context().close();
+    });
+  }
 
   test('a chart shows the figures of its table, and what no balancer tells is said', async () => {
     const watched = await watchedPage(browser, base(), { viewport: DESK, javaScriptEnabled: false });
@@ -148,6 +194,8 @@ describe('every page and action, on a service that a fleet in trouble pushes to'
       const form = (action: string) => page.locator(`form[action="/incidents/${open.id}/${action}"]`);
       const act = async (action: string, button: string, note: string): Promise<void> => {
         await page.goto(`${base()}/incidents/${open.id}`);
+        const folded = page.locator('details', { has: form(action) });
+        if ((await folded.count()) > 0) await folded.locator('summary').click();
         await form(action).getByLabel('Your name').fill('ada');
         await form(action).getByLabel('Note').fill(note);
         await form(action).getByRole('button', { name: button }).click();
@@ -160,6 +208,8 @@ describe('every page and action, on a service that a fleet in trouble pushes to'
       await act('acknowledge', 'Customers told', 'we are looking at it');
       await act('acknowledge', 'Give back', '');
       assert.match(await main(), /by nobody/);
+      await act('snooze', 'Snooze', 'a known deploy');
+      assert.match(await main(), /Snoozed until/);
 
       await page.goto(`${base()}/incidents/${open.id}`);
       const todo = form('actions');
@@ -174,6 +224,10 @@ describe('every page and action, on a service that a fleet in trouble pushes to'
       await page.getByRole('button', { name: 'Done' }).first().click();
       await page.waitForURL(/message=/);
       assert.match(await main(), /is done/);
+      await page.locator('summary', { hasText: 'done' }).click();
+      await page.locator('details form').first().getByLabel('Your name').fill('ada');
+      await page.getByRole('button', { name: 'Not done after all' }).first().click();
+      await page.waitForURL(/open%20again/);
 
       await page.goto(`${base()}/silences?matchers=${encodeURIComponent('alertname=NoSuchAlert')}`);
       await page.getByLabel('Your name').fill('ada');
@@ -189,6 +243,42 @@ describe('every page and action, on a service that a fleet in trouble pushes to'
       assert.match(await main(), /resolved/);
       await act('acknowledge', 'Reopen', 'not over after all');
       assert.doesNotMatch((await page.locator('.lede').first().textContent()) ?? '', /resolved/);
+      assert.deepEqual(faults, []);
+      await page.context().close();
+    });
+  }
+
+  for (const javaScriptEnabled of [false, true]) {
+    test(`a time is left out of a budget and counted again ${javaScriptEnabled ? 'with' : 'without'} scripts`, async () => {
+      const { page, faults } = await watchedPage(browser, base(), { viewport: DESK, javaScriptEnabled });
+      const main = async (): Promise<string> => (await page.locator('main').textContent()) ?? '';
+      await page.goto(`${base()}/corrections`);
+      const slo = (await page.getByLabel('Which SLO').locator('option').allTextContents())[1] ?? '';
+      await page.getByLabel('Which SLO').selectOption(slo);
+      const at = (ago: number): string => new Date(stage.service.now - ago * MINUTE).toISOString().slice(0, 16);
+      await page.getByLabel('From (UTC)').fill(at(20));
+      await page.getByLabel('To (UTC)').fill(at(-60));
+      await page.getByLabel('Reason').fill('the collector lied');
+      await page.getByLabel('Your name').fill('ada');
+      await page.getByRole('button', { name: 'Preview' }).click();
+      assert.match(await main(), /It would do this/);
+      assert.equal(await page.getByLabel('Reason').inputValue(), 'the collector lied');
+      await page.getByRole('button', { name: 'Leave it out' }).click();
+      await page.waitForURL(/\/corrections\/\d+\?message=Done/);
+      assert.match(await main(), /active/);
+      for (const [action, button, then] of [
+        ['end', 'End now', /ended/],
+        ['undo', 'Undo', /Undone .* by ada: over/],
+      ] as const) {
+        const form = page.locator(`form[action$="/${action}"]`);
+        await form.getByLabel(/why/).fill('over');
+        await form.getByLabel('Your name').fill('ada');
+        await form.getByRole('button', { name: button }).click();
+        await page.waitForURL(action === 'end' ? /ended/ : /undone/);
+        assert.match(await main(), then);
+      }
+      await page.goto(`${base()}/corrections`);
+      assert.match(await main(), /undone/);
       assert.deepEqual(faults, []);
       await page.context().close();
     });
@@ -250,6 +340,6 @@ describe('every page and action, on a service that a fleet in trouble pushes to'
 
   test('the screenshots are written', () => {
     process.stdout.write(`# screenshots: ${folder}\n`);
-    assert.ok(views.length >= 17);
+    assert.ok(views.length >= 21);
   });
 });

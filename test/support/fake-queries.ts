@@ -21,6 +21,7 @@ import type {
   SilenceRequest,
   SilenceView,
   SloView,
+  TrendSeriesView,
   TrendsView,
 } from '../../src/model/views.ts';
 import { FAKE_LOOKS_BACK } from './fake-history.ts';
@@ -61,6 +62,26 @@ export const FAKE_TRENDS: TrendsView = {
       samples: 840,
       summary: 'cluster checkout, zone b <&>: load per capacity beside its share 101 % to 109 %, more by 2 % a week.',
     },
+  ],
+};
+
+export const FAKE_TREND_SERIES: TrendSeriesView = {
+  measure: 'zone_skew',
+  unit: '1',
+  from: '2026-02-22T03:00:00.000Z',
+  until: '2026-03-01T03:00:00.000Z',
+  weeks: 1,
+  days: ['2026-02-27', '2026-02-28', '2026-03-01'].map((day) => `${day}T00:00:00.000Z`),
+  rows: [
+    {
+      subject: labelObject([
+        ['cluster', 'checkout'],
+        ['zone', 'b <&>'],
+      ]),
+      values: [1.01, null, 1.313],
+      top: [null, null, null],
+    },
+    { subject: labelObject([['cluster', 'search']]), values: [1, 1.06, 1.2], top: ['10.0.3.7', null, '<b>'] },
   ],
 };
 
@@ -669,11 +690,21 @@ export function createFakeQueries(over: Partial<Queries> = {}): Queries {
     receiversOf: () => ['oncall'],
     receivers: () => ['oncall', 'queue'],
     correction: (id) => FAKE_CORRECTIONS.find((one) => one.id === id) ?? null,
+    previewCorrection: ({ reason }) =>
+      reason === 'bad'
+        ? { kind: 'bad_field', field: 'to', message: 'must lie after "from"' }
+        : { groups: WORK.groups, effects: WORK.effects },
     configVersions: () => FAKE_CONFIG_VERSIONS,
     configHealth: (version) => (version === FAKE_CONFIG_HEALTH.version ? FAKE_CONFIG_HEALTH : null),
     followUps: ({ state }) => (state === 'done' ? [] : [FAKE_FOLLOW_UP]),
     compare: ({ a }) => (a === FAKE_COMPARISON.a ? FAKE_COMPARISON : { missing: `nobody runs ${a}` }),
     trends: (until, weeks) => ({ ...FAKE_TRENDS, until: until ?? FAKE_TRENDS.until, weeks }),
+    trendSeries: ({ measure, until, weeks }) => ({
+      ...FAKE_TREND_SERIES,
+      measure,
+      until: until ?? FAKE_TREND_SERIES.until,
+      weeks,
+    }),
     health: () => health,
     runbook: (name) => FAKE_RUNBOOKS[name] ?? null,
     runbookNames: () => Object.keys(FAKE_RUNBOOKS),

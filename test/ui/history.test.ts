@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import type { Queries } from '../../src/model/views.ts';
 import { registerPages } from '../../src/ui/register.ts';
 import { startApi } from '../support/api-server.ts';
-import { createFakeCommands, createFakeQueries } from '../support/fake-queries.ts';
+import { FAKE_STAGES } from '../support/fake-history.ts';
+import { createFakeCommands, createFakeQueries, FAKE_TREND_SERIES } from '../support/fake-queries.ts';
 
 type Context = Parameters<typeof startApi>[0];
 
@@ -63,6 +64,38 @@ describe('pages of what was', () => {
     assert.match(body, /10\.0\.3\.7 carries 2\.10x the mean/);
     assert.match(body, /&lt;www&gt;\.example\.com/);
     assert.match(body, /<option value="host" selected>/);
+  });
+
+  test('skew over weeks is asked for by its own link, drawn by day, and told in a table', async (t) => {
+    const plain = await open(t, '/traffic?skew=zone');
+    assert.match(plain, /href="\/traffic\?by=cluster&amp;skew=zone&amp;range=1h&amp;weeks=13&amp;cluster=checkout#weeks">13<\/a>/);
+    assert.doesNotMatch(plain, /class="strips"/);
+    const asked: unknown[] = [];
+    const trendSeries: Queries['trendSeries'] = (given) => {
+      asked.push(given);
+      return { ...FAKE_TREND_SERIES, ...given, until: FAKE_TREND_SERIES.until };
+    };
+    const zones = await open(t, '/traffic?skew=zone&cluster=checkout&weeks=5', { trendSeries });
+    assert.match(zones, /aria-label="cluster checkout, zone b &lt;&amp;&gt;: 1\.01 at first, 1\.31 at last, 1\.31 at most"/);
+    assert.match(zones, /<rect class="h5" x="8"[^>]*><title>2026-03-01: 1\.31<\/title>/);
+    assert.match(zones, /<td>1\.01<\/td><td>–<\/td><td>1\.31<\/td>/);
+    assert.doesNotMatch(zones, /cluster search/);
+    const hosts = await open(t, '/traffic?skew=host&weeks=5', { trendSeries });
+    assert.match(hosts, /<td>1\.00 \(10\.0\.3\.7\)<\/td>/);
+    await open(t, '/traffic?weeks=9', { trendSeries });
+    assert.deepEqual(asked, [
+      { measure: 'zone_skew', until: null, weeks: 5 },
+      { measure: 'host_skew', until: null, weeks: 5 },
+    ]);
+    const none = await open(t, '/traffic?weeks=5', { trendSeries: () => ({ ...FAKE_TREND_SERIES, rows: [] }) });
+    assert.match(none, /No hour of that time is stored/);
+  });
+
+  test('in the first minute stages say that it is too early, and since when they listen', async (t) => {
+    const [from, to] = ['2026-03-01T03:42:00.000Z', '2026-03-01T03:42:00.000Z'];
+    const body = await open(t, '/stages', { stages: () => ({ ...FAKE_STAGES, from, to }) });
+    assert.match(body, /Not yet: 2 balancers have been heard since <time datetime="2026-03-01T03:42:00\.000Z">/);
+    assert.doesNotMatch(body, /not reported|<figure/);
   });
 
   test('before any balancer is heard they say so', async (t) => {

@@ -1,15 +1,17 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { assertNever } from '../../base/assert.ts';
 import { CORRECTION_KINDS, WEEKDAYS } from '../../model/correction.ts';
 import {
   CORRECTION_STATES,
   type CorrectionDetailView,
   type CorrectionOutcome,
+  type CorrectionPreviewView,
+  type CorrectionRequest,
   type CorrectionView,
   type Page,
 } from '../../model/views.ts';
 import { callerOf } from '../caller.ts';
-import { CORRECTION_DETAIL, CORRECTION_PAGE } from '../correction-schemas.ts';
+import { CORRECTION_DETAIL, CORRECTION_PAGE, CORRECTION_PREVIEW } from '../correction-schemas.ts';
 import type { Api, RouteDeps } from '../deps.ts';
 import { badField, ProblemError, problemResponses } from '../problem.ts';
 import { oneOf, ref } from '../schema-parts.ts';
@@ -127,18 +129,25 @@ export function registerCorrectionRoutes(app: Api, { queries, commands }: RouteD
       },
     },
     (request): CorrectionDetailView => {
-      const { kind, slos, matchers, from, to, recurring: given, ...rest } = request.body;
-      const outcome = commands.correct({
-        kind: kind ?? 'maintenance',
-        reason: rest.reason,
-        by: authorOf(rest.by, callerOf(request).name),
-        slos: slos ?? [],
-        matchers: matchers ?? [],
-        from: from ?? null,
-        to: to ?? null,
-        recurring: given === undefined ? null : { ...given, lastDate: given.lastDate ?? null },
-      });
-      return correctionAfter(0, outcome);
+      return correctionAfter(0, commands.correct(requestOf(request.body, callerOf(request).name)));
+    },
+  );
+
+  app.post(
+    '/api/v1/corrections/preview',
+    {
+      schema: {
+        operationId: 'previewCorrection',
+        tags: ['corrections'],
+        summary: 'What a correction would do, without making it.',
+        body: draft,
+        response: { 200: ref<CorrectionPreviewView>(CORRECTION_PREVIEW), ...problemResponses('API_BAD_REQUEST') },
+      },
+    },
+    (request): CorrectionPreviewView => {
+      const preview = queries.previewCorrection(requestOf(request.body, callerOf(request).name));
+      if ('kind' in preview) throw badField(preview.field, preview.message);
+      return preview;
     },
   );
 
@@ -167,6 +176,20 @@ export function registerCorrectionRoutes(app: Api, { queries, commands }: RouteD
       },
     );
   }
+}
+
+function requestOf(body: Static<typeof draft>, caller: string | null): CorrectionRequest {
+  const { kind, slos, matchers, from, to, recurring: given, reason: why, by: who } = body;
+  return {
+    kind: kind ?? 'maintenance',
+    reason: why,
+    by: authorOf(who, caller),
+    slos: slos ?? [],
+    matchers: matchers ?? [],
+    from: from ?? null,
+    to: to ?? null,
+    recurring: given === undefined ? null : { ...given, lastDate: given.lastDate ?? null },
+  };
 }
 
 const authorOf = (given: string | null | undefined, caller: string | null): string =>

@@ -3,9 +3,14 @@ import { Type } from 'typebox';
 import type { Api, RouteDeps } from '../deps.ts';
 import { ProblemError, problemResponses } from '../problem.ts';
 
-const STREAMS_MAX = 500;
-/** Shorter than what proxies wait for a byte. */
-const SIGN_OF_LIFE_MS = 15_000;
+export interface EventLimits {
+  /** Readers at once. */
+  readonly readersMax: number;
+  /** Between signs of life; shorter than what proxies wait for a byte. Who takes nothing for two of them is dropped. */
+  readonly signOfLifeMs: number;
+}
+
+const LIMITS: EventLimits = { readersMax: 500, signOfLifeMs: 15_000 };
 const RETRY_MS = 3000;
 
 const STREAM = Type.Unsafe({
@@ -13,20 +18,42 @@ const STREAM = Type.Unsafe({
   content: { 'text/event-stream': { schema: { type: 'string' } } },
 });
 
-/** `/api/v1/events`: says that something has changed; what it is, the other routes tell. */
-export function registerEventRoutes(app: Api, { queries }: RouteDeps): void {
-  const streams = new Map<ServerResponse, () => void>();
-  const tell = (stream: ServerResponse): void => {
+/** A browser that listens. */
+interface Reader {
+  readonly stream: ServerResponse;
+  /** Something has changed since it took its last event. */
+  isBehind: boolean;
+  /** It had taken nothing at the last sign of life either. */
+  isStuck: boolean;
+}
+
+/**
+ * `/api/v1/events`: says that something has changed; what it is, the other routes tell. A reader that does not keep up
+ * is told once when it can take more, so that no queue grows; one that takes nothing is dropped, and comes back itself.
+ */
+export function registerEventRoutes(app: Api, { queries }: RouteDeps, given: Partial<EventLimits> = {}): void {
+  const { readersMax, signOfLifeMs } = { ...LIMITS, ...given };
+  const readers = new Set<Reader>();
+  const tell = (reader: Reader): void => {
+    const { stream } = reader;
+    reader.isBehind = stream.writableNeedDrain;
+    if (reader.isBehind) return;
     const id = queries.version();
     stream.write(`event: incidents\nid: ${id}\ndata: ${JSON.stringify({ version: id })}\n\n`);
   };
+  const sign = (reader: Reader): void => {
+    const { stream, isStuck } = reader;
+    if (!stream.writableNeedDrain) stream.write(': alive\n\n');
+    else if (isStuck) stream.destroy();
+    else reader.isStuck = true;
+  };
   const alive = setInterval(() => {
-    for (const stream of streams.keys()) stream.write(': alive\n\n');
-  }, SIGN_OF_LIFE_MS);
+    for (const reader of readers) sign(reader);
+  }, signOfLifeMs);
   alive.unref();
   app.addHook('preClose', (done) => {
     clearInterval(alive);
-    for (const stream of streams.keys()) stream.end();
+    for (const { stream } of readers) stream.end();
     done();
   });
 
@@ -42,8 +69,8 @@ export function registerEventRoutes(app: Api, { queries }: RouteDeps): void {
       },
     },
     (request, reply) => {
-      if (streams.size >= STREAMS_MAX)
-        throw new ProblemError('API_UNAVAILABLE', `${STREAMS_MAX} others listen already; ask again later.`);
+      if (readers.size >= readersMax)
+        throw new ProblemError('API_UNAVAILABLE', `${readersMax} others listen already; ask again later.`);
       reply.hijack();
       const stream = reply.raw;
       stream.writeHead(200, {
@@ -52,15 +79,20 @@ export function registerEventRoutes(app: Api, { queries }: RouteDeps): void {
         'x-accel-buffering': 'no',
       });
       stream.write(`retry: ${RETRY_MS}\n`);
-      const unsubscribe = queries.onChange(() => tell(stream));
+      const reader: Reader = { stream, isBehind: false, isStuck: false };
+      const unsubscribe = queries.onChange(() => tell(reader));
       const end = (): void => {
         unsubscribe();
-        streams.delete(stream);
+        readers.delete(reader);
       };
-      streams.set(stream, end);
+      readers.add(reader);
       request.raw.on('close', end);
       stream.on('error', end);
-      tell(stream);
+      stream.on('drain', () => {
+        reader.isStuck = false;
+        if (reader.isBehind) tell(reader);
+      });
+      tell(reader);
     },
   );
 }

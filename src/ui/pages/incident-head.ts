@@ -55,8 +55,9 @@ function impact({ incident, slos, history }: HeadShown, burning: AlertView | nul
   const name = html`“${slo?.displayName ?? burning.labels['slo'] ?? burning.name}”`;
   const spent = history?.spent.find(({ by, incident: of }) => by === 'incident' && of === incident.id);
   if (history === null || spent === undefined)
-    return html`It eats the budget of ${name}.${left(burning)}${placesWords(incident)}`;
-  return html`${sinceWords(history, spent, name)}${left(burning)}${placesWords(incident)}`;
+    return html`It eats the budget of ${name}.${leftWords(burning.budgetRemaining)}${placesWords(incident)}`;
+  const share = history.points.at(-1)?.left ?? burning.budgetRemaining;
+  return html`${sinceWords(history, spent, name)}${leftWords(share)}${placesWords(incident)}`;
 }
 
 function sinceWords({ points }: SloHistoryView, spent: SpentView, name: Html): Html {
@@ -75,8 +76,8 @@ const ratioWords = (ratio: number): string => figureWords(ratio < 10 ? Number(ra
 const endOfStep = (points: SloHistoryView['points'], end: string): string =>
   points.find(({ at }) => at >= end)?.at ?? end;
 
-const left = ({ budgetRemaining }: AlertView): Html | '' =>
-  budgetRemaining === null ? '' : html` ${percentWords(Number(budgetRemaining.toPrecision(3)))} of the budget is left.`;
+const leftWords = (share: number | null): Html | '' =>
+  share === null ? '' : html` ${percentWords(Number(share.toPrecision(3)))} of the budget is left.`;
 
 /** Which parts of the fleet its firing alerts name, of all once none fires. */
 function placesWords({ members }: IncidentDetailView): Html | '' {

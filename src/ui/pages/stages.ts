@@ -11,6 +11,7 @@ export type StageRange = (typeof STAGE_RANGES)[number];
 /** Where the time of requests goes: five stages over time, and what is not told said as loud as what is. */
 export function stagesPage(view: StagesView | null, range: StageRange): Html {
   if (view === null) return html`<p>No balancer has pushed yet.</p>`;
+  if (view.from >= view.to) return html`${scopeForm(view, range)}${notYet(view)}`;
   const missing = view.stages.filter(({ fidelity }) => fidelity === 'absent');
   return html`${scopeForm(view, range)}
 <p>${time(view.from)} to ${time(view.to)}. ${requestsWords(view)}</p>
@@ -19,6 +20,10 @@ ${missing.length === 0 ? '' : html`<p class="state no_data">Not reported here by
 <section aria-labelledby="over-time"><h2 id="over-time">99th percentile over time</h2>${overTime(view)}</section>
 <section aria-labelledby="places"><h2 id="places">By zone and balancer</h2>${places(view)}</section>`;
 }
+
+/** In the first minute there is nothing to see, and it must not look like nothing. */
+const notYet = ({ from, balancers }: StagesView): Html =>
+  html`<p class="state no_traffic">Not yet: ${balancers.length} balancer${balancers.length === 1 ? ' has' : 's have'} been heard since ${time(from)}, and stages are told by whole minutes. Look again in a minute or two.</p>`;
 
 function scopeForm({ cluster, zone, balancer, clusters, zones, balancers }: StagesView, range: StageRange): Html {
   const choice = (name: string, label: string, values: readonly string[], chosen: string | null): Html =>

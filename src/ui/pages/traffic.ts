@@ -9,10 +9,12 @@ import {
   type TlsRowView,
   type TlsView,
 } from '../../model/history-views.ts';
+import type { TrendSeriesView } from '../../model/views.ts';
 import { chartFigure, figuresTable, plainTable } from '../chart.ts';
 import { type Html, html } from '../html.ts';
 import { time } from '../layout.ts';
 import { durationWords, figureWords, percentWords, timeWords } from '../phrases.ts';
+import { trendSection } from './trend-map.ts';
 
 export const TRAFFIC_RANGES = ['5m', '1h', '6h', '1d', '7d'] as const;
 
@@ -28,6 +30,8 @@ export interface TrafficShown {
   readonly red: RedView | null;
   readonly tls: TlsView | null;
   readonly skew: SkewView | null;
+  /** Null where nobody asked for weeks: they are many to read. */
+  readonly trend: TrendSeriesView | null;
 }
 
 const NAMES: Readonly<Record<RedBy, string>> = {
@@ -39,13 +43,14 @@ const NAMES: Readonly<Record<RedBy, string>> = {
 };
 
 /** Requests, errors and durations; handshakes and their resumption; who carries more than its share. */
-export function trafficPage({ red, tls, skew }: TrafficShown, asked: TrafficAsked): Html {
+export function trafficPage({ red, tls, skew, trend }: TrafficShown, asked: TrafficAsked): Html {
   if (red === null || tls === null || skew === null) return html`<p>No balancer has pushed yet.</p>`;
   return html`${form(asked, skew)}
 <p>${time(red.from)} to ${time(red.to)}.</p>
 <section aria-labelledby="red"><h2 id="red">Requests by ${NAMES[red.by]}</h2>${redSection(red)}</section>
 <section aria-labelledby="tls"><h2 id="tls">TLS</h2>${tlsSection(tls)}</section>
-<section aria-labelledby="skew"><h2 id="skew">Skew by ${skew.by}${skew.cluster === null ? '' : html` of ${skew.cluster}`}</h2>${skewSection(skew)}</section>`;
+<section aria-labelledby="skew"><h2 id="skew">Skew by ${skew.by}${skew.cluster === null ? '' : html` of ${skew.cluster}`}</h2>${skewSection(skew)}</section>
+<section aria-labelledby="weeks"><h2 id="weeks">Skew over weeks</h2>${trendSection(trend, asked, skew.cluster)}</section>`;
 }
 
 function form({ by, skewBy, range }: TrafficAsked, { clusters, cluster }: SkewView): Html {
