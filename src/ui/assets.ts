@@ -40,7 +40,7 @@ select, textarea { max-width: 100%; } input[type="checkbox"] { min-height: 0; wi
 .map { display: flex; flex-wrap: wrap; gap: 12px; } .zone { margin: 0; padding: 8px 12px; max-width: 100%; border: 1px solid var(--line); border-radius: 6px; background: var(--panel); } .zone.named { border: 2px solid var(--page); }
 .zone svg { display: block; max-width: 100%; height: auto; } .zone p { margin: 4px 0 0; max-width: 288px; font-size: .875rem; overflow-wrap: anywhere; }
 .spot { fill: var(--ground); stroke: var(--soft); stroke-width: 1.5; } .spot.failing { fill: var(--page); } .spot.silent { stroke-dasharray: 3 3; } .spot.named, .cross { stroke: var(--ink); stroke-width: 2.5; } .cross { fill: none; }
-.runbook pre { overflow-x: auto; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 12px; } .runbook code, .runbook :is(td, th, a) { overflow-wrap: anywhere; }
+.runbook pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--panel); border: 1px solid var(--line); border-radius: 6px; padding: 12px; } .runbook code, .runbook :is(td, th, a) { overflow-wrap: anywhere; }
 .stages { min-width: 15em; }
 .chart { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 2px 8px; margin: 12px 0; } .chart svg { width: 100%; height: 180px; border: 1px solid var(--line); background: var(--panel); }
 .chart .scale { display: flex; flex-direction: column; justify-content: space-between; text-align: right; color: var(--soft); font-size: .875rem; font-variant-numeric: tabular-nums; }
