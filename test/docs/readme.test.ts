@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { shellBlocks } from '../readme/shell-blocks.ts';
+import { pageIn } from '../readme/terminal.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -57,6 +58,15 @@ describe('blocks of a README', () => {
   it('may not go on after it, nor lack an end', () => {
     assert.throws(() => shellBlocks('```sh\nnpm run demo\nls\n```\n'), /line 2: what follows would never be run/);
     assert.throws(() => shellBlocks('```sh\nls\n'), /line 1: the block has no end/);
+  });
+
+  it('name their page after the place to push to', () => {
+    const serve =
+      '  Push OTLP metrics to   http://127.0.0.1:4318/v1/metrics\n  Look at                http://127.0.0.1:8080/\n';
+    assert.equal(pageIn(serve), 'http://127.0.0.1:8080/');
+    const demo = 'A fleet pushes to 127.0.0.1:4318; look at http://127.0.0.1:8080/ and end it with Ctrl-C.\n';
+    assert.equal(pageIn(demo), 'http://127.0.0.1:8080/');
+    assert.equal(pageIn('http://127.0.0.1:4318/'), null);
   });
 
   it('are those of a shell only', () => {

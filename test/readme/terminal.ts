@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const READY = /http:\/\/127\.0\.0\.1:\d+\//;
+/** Where a command that stays says its pages are; it names where to push before. */
+export const pageIn = (text: string): string | null => /look at\s+(http:\S+)/i.exec(text)?.[1] ?? null;
 
 /** Runs commands as a reader would, one block after the other; each goes on in the folder where the one before ended. */
 export class Terminal {
@@ -37,8 +38,8 @@ export class Terminal {
     const said = outputOf(child);
     const until = performance.now() + withinMs;
     while (performance.now() < until && child.exitCode === null) {
-      const [address] = READY.exec(said()) ?? [];
-      if (address !== undefined && (await isReady(address))) return address;
+      const address = pageIn(said());
+      if (address !== null && (await isReady(address))) return address;
       await sleep(250);
     }
     throw new Error(`${command} was not ready in ${withinMs / 1000} s\n${said()}`);
